@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -168,6 +169,21 @@ bool decodes(const DeviceEncode& encode, const ChunkTable& table, std::uint64_t 
   return decoding.is_whole() && std::equal(back.begin(), back.end(), values.begin());
 }
 
+/// Adds the first lane to all others.
+void follow_the_first(std::span<std::byte> values, Column column) {
+  const auto width = static_cast<std::size_t>(value_bytes(column.type));
+  for (auto tuple = values.begin(); tuple != values.end(); tuple += column.bytes()) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, &*tuple, width);
+    for (std::size_t lane = 1; lane < column.tuple; ++lane) {
+      std::uint64_t own = 0;
+      std::memcpy(&own, &tuple[static_cast<std::ptrdiff_t>(lane * width)], width);
+      own += first;
+      std::memcpy(&tuple[static_cast<std::ptrdiff_t>(lane * width)], &own, width);
+    }
+  }
+}
+
 std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::uint64_t total) {
   const std::uint64_t bytes = total / column.bytes() * column.bytes();
   const std::uint64_t stretch = kMiB * column.bytes();
@@ -177,6 +193,7 @@ std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::ui
     const auto own = std::span(values).subspan(begin, std::min(stretch, bytes - begin));
     fill_random_walks(own, column, shape.order, shape.exceptions, s + 1);
     step_walks(own, shape, column.type);
+    if (shape.map == "differences") follow_the_first(own, column);
   });
   return values;
 }
@@ -345,13 +362,19 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                             {{"f32", 1, 0, kPack, "scaled"}, -1},
                                             {{"i64", 1, 0, kPack, "multiple"}, -1},
                                             {{"i32", 1, 0, kPack, "multiple"}, -1},
+                                            {{"i16x2", 1, .01, kPack, "differences"}, -1},
+                                            {{"i32x3", 1, .01, kPack, "differences"}, -1},
+                                            {{"u8x3", 1, .01, kPack, "differences"}, -1},
+                                            {{"i32x8", 1, .01, kPack, "differences"}, -1},
+                                            {{"f64x2", 1, 0, kPack, "decimal"}, -1},
                                             {{"i32", 1, .01, kAns}, 1},
                                             {{"i32", 1, .01, kAns}, -1},
                                             {{"i32x3", 2, .01, kAns}, 2},
                                             {{"i16x2", 1, .01, kAns}, 1},
                                             {{"u8", 1, .01, kAns}, 1},
                                             {{"i64", 2, .01, kAns}, 2},
-                                            {{"f64", 1, 0, kAns, "decimal"}, -1}})
+                                            {{"f64", 1, 0, kAns, "decimal"}, -1},
+                                            {{"i16x2", 1, .01, kAns, "differences"}, -1}})
     if (selection.has(what.shape))
       bench_encode(what.shape, what.asked_order, total, what.chunk_bytes, copy);
 }

@@ -5,6 +5,7 @@
 #include "codec/cuda/ans_encode.h"
 #include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/cuda/container/plan_steps_cuda.h"
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/symbol_orders_cuda.h"
 #include "codec/cuda/container/write_stream_cuda.h"
@@ -44,8 +45,13 @@ bool encodes_ans(const DeviceEncode& encode) { return is_asked(encode, cuda::Sec
 
 /// The maps without exceptions that lanes may get.
 std::uint32_t maps_to_find(const DeviceEncode& encode) {
-  const bool asked = encode.maps && level_policy(kDeviceLevel).exact_maps;
+  const bool asked = encode.maps && level_policy(kDeviceLevel).quick_maps;
   return asked ? exact_maps_of(encode.column.type) : 0;
+}
+
+/// Whether lanes less others are looked for.
+bool finds_steps(const DeviceEncode& encode) {
+  return encode.maps && level_policy(kDeviceLevel).quick_maps && encode.column.tuple > 1;
 }
 
 /// Groups of a lane in the pages of a chunk.
@@ -128,6 +134,7 @@ TaskSums sums_of(const cuda::CutShape& shape, bool trials) {
 struct EncodeScratch {
   cuda::PlanArgs plan;
   cuda::MapChunksArgs maps;
+  cuda::PlanStepsArgs steps;
   cuda::PackArgs pack;
   cuda::MakeChecksArgs checks;
   std::uint64_t* entries;
@@ -141,6 +148,7 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   EncodeScratch scratch{};
   cuda::PackArgs& pack = scratch.pack;
   pack.num_tasks = shape.num_chunks;
+  pack.has_steps = finds_steps(encode);
   pack.tasks = layout.take<cuda::PackTask>(sums.tasks);
   pack.unit_starts = layout.take<std::uint64_t>(sums.tasks + 1);
   pack.descriptors = layout.take<std::uint16_t>(units * cuda::kUnitGroups);
@@ -166,6 +174,11 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
                   .unit_starts = pack.unit_starts,
                   .differs = pack.differs,
                   .maps = scratch.maps.maps};
+  scratch.steps = {.shape = shape, .tasks = pack.tasks, .steps = {}};
+  if (pack.has_steps)
+    scratch.steps.steps = {
+        .bytes = layout.take<unsigned char>(chunks * cuda::StepFields::room(shape.tuple)),
+        .tuple = shape.tuple};
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
                     .max_parts = sums.pages,
@@ -207,8 +220,8 @@ std::uint64_t scratch_bytes_of(const DeviceEncode& encode, const cuda::CutShape&
 
 std::uint64_t bound_of(const cuda::CutShape& shape) {
   // Fields at their longest: tag, head_bytes, payload_bytes, records, kinds, the model up to its ends
-  // of parts, check, and the entry in the index. A packed section with its ends is smaller than the
-  // values; checks come to that.
+  // of parts, check, and the entry in the index. A packed section with its ends and what the head says of maps is smaller
+  // than the values; checks come to that.
   const std::uint64_t frame =
       1 + 4 + 5 + 5 + 1 + (4 + 5 + 1 + 3 + 1 + shape.tuple + 1 + 4) + 4 + (1 + 5 + 4 + 5);
   return cuda::kPrefixBytes + cuda::kLayoutEntryBytes + shape.records * shape.tuple_bytes +
@@ -244,6 +257,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   args.pack = scratch.pack;
   args.pack.out = static_cast<unsigned char*>(encode.stream);
   args.maps = scratch.maps.maps;
+  args.steps = scratch.steps.steps;
   args.mapped_checks = scratch.maps.part_checks;
   if (shape.num_chunks > 0) args.mapped_parts = shape.parts_of(0);
   args.entries = scratch.entries;
@@ -268,8 +282,10 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
 /// The models of all chunks, and words in the place of values where they have maps.
 cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
-  return scratch.maps.maps.chunks == nullptr ? cudaSuccess
-                                             : cuda::launch_map_chunks(scratch.maps, stream);
+  if (scratch.maps.maps.chunks != nullptr)
+    if (auto error = cuda::launch_map_chunks(scratch.maps, stream)) return error;
+  return scratch.steps.steps.bytes == nullptr ? cudaSuccess
+                                              : cuda::launch_plan_steps(scratch.steps, stream);
 }
 
 /// Words of the values' type.
@@ -284,7 +300,8 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
                                       .trials = cuda::OrderTrials(shape),
                                       .tasks = ans.tasks,
                                       .unit_starts = ans.unit_starts,
-                                      .differs = ans.differs};
+                                      .differs = ans.differs,
+                                      .has_steps = ans.has_steps};
   write.fields = {.bytes = ans.tables->fields,
                   .counts = &ans.tables->field_bytes,
                   .stride = sizeof *ans.tables};
@@ -347,7 +364,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
-    cuda::add_column(table.kinds, coder, shape->tuple, groups, {.maps = shape->exact_maps != 0});
+    cuda::add_column(table.kinds, coder, shape->tuple, groups,
+                     {.maps = shape->exact_maps != 0 || finds_steps(encode)});
   return table;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -35,7 +34,7 @@ class ExactMapChoice {
       found.push_back(value_bytes(column_.column.type) == 8 ? find<std::uint64_t>(lane)
                                                             : find<std::uint32_t>(lane));
     if (!has_any(found)) return nullptr;
-    const Front plain = best_plain_front();
+    const Front plain = choose_plain_front(column_, settings_, workers_);
     drop_those_that_save_little(plain, found);
     while (has_any(found)) {
       maps = maps_of(found, plain.map);
@@ -127,22 +126,6 @@ class ExactMapChoice {
                                  effort());
   }
 
-  /// Of those without fields.
-  Front best_plain_front() const {
-    Front best;
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (const ValueMap map : plain_maps(column_.column.type, settings_.level)) {
-      Front front;
-      front.map = map;
-      const LaneOrders lanes = choose_orders({column_, front}, settings_.order, effort(), workers_);
-      if (lanes.bits >= least) continue;
-      least = lanes.bits;
-      best = front;
-      std::copy_n(lanes.orders, column_.column.tuple, best.orders);
-    }
-    return best;
-  }
-
   void drop_those_that_save_little(const Front& plain, Found& found) const {
     const ResidualSource source(column_, plain);
     for (std::size_t lane = 0; lane < found.size(); ++lane) {
@@ -177,9 +160,6 @@ std::uint32_t exact_maps_of(ValueType type) {
 
 std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
                                           Workers& workers, ColumnMaps& maps) {
-  const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
-  const bool has_group = column.records >= format::kGroupValues;
-  if (settings.plain_bytes || !has_front || !has_group) return nullptr;
   if (exact_maps_of(column.column.type) == 0) return nullptr;
   return ExactMapChoice(column, settings, workers).map(maps);
 }

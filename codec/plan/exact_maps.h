@@ -14,7 +14,7 @@ namespace gdelta {
 /// take the places of values.
 std::uint32_t exact_maps_of(ValueType type);
 
-/// A column behind such maps; empty if none saves enough. A lane gets one if
+/// A column with a whole group behind such maps; empty if none saves enough. A lane gets one if
 ///   1. some mapping of it (ColumnValueMap::find_exact) gives back the values of all groups that orders are chosen by, of
 ///      which there is a whole one; of several the one behind which they differ least,
 ///   2. it gives back all others, too,

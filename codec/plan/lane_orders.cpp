@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
+#include "codec/plan/levels.h"
 #include "codec/plan/sampled_groups.h"
 #include "formats/gdelta/map_traits.h"
 #include "kernels/bitpack/group_layout.h"
@@ -244,6 +246,24 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
     chosen.bits += bits[best];
   }
   return chosen;
+}
+
+format::Front choose_plain_front(const ColumnBytes& column, const EncodeSettings& settings,
+                                 Workers& workers) {
+  const OrderPolicy& orders = level_policy(settings.level).orders;
+  format::Front best;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const ValueMap map : plain_maps(column.column.type, settings.level)) {
+    format::Front front;
+    front.map = map;
+    const LaneOrders lanes =
+        choose_orders({column, front}, settings.order, {orders.highest, orders.groups}, workers);
+    if (lanes.bits >= least) continue;
+    least = lanes.bits;
+    best = front;
+    std::copy_n(lanes.orders, column.column.tuple, best.orders);
+  }
+  return best;
 }
 
 }  // namespace gdelta

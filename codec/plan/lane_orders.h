@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/backend/backend.h"
 #include "codec/coders/residual_source.h"
 #include "codec/coders/work.h"
 #include "codec/coders/workers.h"
@@ -36,6 +37,11 @@ struct OrderEffort {
 /// cost of the order asked for. `work` is told, if there is one.
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
                          Workers& workers, Work* work = nullptr);
+
+/// The one of a level's plain maps behind which the column is packed in the fewest bits, of equals the first, with the best
+/// orders.
+format::Front choose_plain_front(const ColumnBytes& column, const EncodeSettings& settings,
+                                 Workers& workers);
 
 /// Whether all lanes of a front have this order.
 bool has_orders(const format::Front& front, int lanes, std::uint8_t order);

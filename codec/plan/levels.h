@@ -71,8 +71,8 @@ struct LevelPolicy {
   /// long waits for a device.
   std::uint64_t lengths_permille = 0;
   LinearPolicy linear = {};
-  /// Maps in a pass of their own give back every value of a lane, found as exact_maps.h says.
-  bool exact_maps = false;
+  /// Maps in a pass of their own are found as quick_maps.h says.
+  bool quick_maps = false;
   bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
   bool tries_all_of_short = false;  ///< columns: every order and frame, by compressing
 };
@@ -146,7 +146,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .both_plane_frames = false,
               .table_mib = 4},
      .ans = kDeviceAns,
-     .exact_maps = true},
+     .quick_maps = true},
     // 2
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::quick,
@@ -166,7 +166,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .both_plane_frames = false,
               .table_mib = 4},
      .ans = kUsualAns,
-     .exact_maps = true},
+     .quick_maps = true},
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,

@@ -6,8 +6,8 @@
 
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
-#include "codec/plan/exact_maps.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/quick_maps.h"
 #include "codec/plan/segment_planner.h"
 #include "codec/plan/tried_coders.h"
 
@@ -26,8 +26,8 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
                            Workers& workers, ColumnMaps& maps,
                            std::shared_ptr<MappedColumn>& mapped, ColumnSection& made, Work* work) {
   const LevelPolicy& policy = level_policy(settings.level);
-  if (settings.maps && policy.exact_maps) {
-    mapped = map_exactly(column, settings, workers, maps);
+  if (settings.maps && policy.quick_maps) {
+    mapped = map_quickly(column, settings, workers, maps);
   } else if (settings.maps) {
     maps = choose_column_maps(column, settings);
     if (!maps.empty()) mapped = std::make_shared<MappedColumn>(column, maps, workers);

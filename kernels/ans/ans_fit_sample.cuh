@@ -137,7 +137,7 @@ __device__ void take_stretches(const PackTask& task, std::uint64_t most, FitShar
 }
 
 /// The residuals of the sample, and their classes, each as where the class's row of costs begins; a warp a stretch.
-template <class Word>
+template <bool kSteps, class Word>
 __device__ void take_residuals(const PackTask& task, FitShared<Word>& shared,
                                AnsFitSample<Word>& sample) {
   constexpr int kGroups = kMaxAnsTile / kGroupValues;
@@ -146,7 +146,7 @@ __device__ void take_residuals(const PackTask& task, FitShared<Word>& shared,
     const int length = device::warp_uniform(shared.stretch_length[s]);
     if (length == 0) break;
     const FitStretch stretch = shared.stretches[s];
-    const LaneView<Word> values(task, stretch.lane, task.map);
+    const LaneView<Word, kSteps> values(task, stretch.lane, task.map);
     const int order = device::warp_uniform(task.orders[stretch.lane]);
     GroupValues<Word> groups[kGroups];
     bool differs = false;

@@ -108,6 +108,7 @@ class ValueRuns {
       look(words, page_.tuples - static_cast<std::uint32_t>(tile * shape_.tile_tuples()));
       Word values[Shape::kTuple][kPackRun];
       read_values(front, words, values);
+      take_steps(front, values);
 #pragma unroll
       for (int lane = 0; lane < Shape::kTuple; ++lane) {
         difference(values[lane], lane, front.orders[lane], before);

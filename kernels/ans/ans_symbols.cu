@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kThreads) choose_ans_kernel(AnsEncodeArgs<Word
     if (threadIdx.x > 0) continue;
     PackResult result{0, static_cast<std::uint32_t>(task.raw_bytes()), SectionKind::raw};
     const std::uint64_t table_bytes = 4 * static_cast<std::uint64_t>(task.num_pages) +
-                                      args.tables[t].field_bytes + task.map_bytes;
+                                      args.tables[t].field_bytes + task.map_bytes + task.step_bytes;
     if (args.differs[t] == 0) {
       result.kind = SectionKind::constant;
       result.section_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;

@@ -12,6 +12,7 @@
 #include "kernels/pages/pack_task.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/words/finish_value.cuh"
+#include "kernels/words/maps/differences.h"
 
 namespace gdelta::cuda {
 
@@ -128,8 +129,10 @@ struct RunLoader {
 template <class Shape>
 struct PackFront {
   int orders[Shape::kTuple];
+  int sources[Shape::kTuple];
   std::uint8_t map;
   bool big_endian;
+  bool has_steps = false;
 
   __device__ explicit PackFront(const PackTask& task)
       : map(static_cast<std::uint8_t>(device::warp_uniform<int>(task.map))),
@@ -137,6 +140,12 @@ struct PackFront {
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane)
       orders[lane] = device::warp_uniform<int>(task.orders[lane]);
+    if constexpr (Shape::kTuple > 1) {
+      has_steps = device::warp_uniform<int>(task.has_steps()) != 0;
+#pragma unroll
+      for (int lane = 0; lane < Shape::kTuple; ++lane)
+        sources[lane] = device::warp_uniform<int>(task.sources[lane]);
+    }
   }
 };
 
@@ -173,16 +182,50 @@ __device__ inline void read_values(const PackFront<Shape>& front,
   });
 }
 
+/// Lanes of a run less their sources. Values may stand in any bits of their words.
+template <class Shape>
+__device__ inline void take_steps(const PackFront<Shape>& front,
+                                  typename Shape::Word (&values)[Shape::kTuple][Shape::kRun]) {
+  if constexpr (Shape::kTuple > 1) {
+    if (!front.has_steps) return;
+    // A source is an earlier lane: it is still as it was.
+#pragma unroll
+    for (int lane = Shape::kTuple - 1; lane > 0; --lane) {
+#pragma unroll
+      for (int source = 0; source < lane; ++source) {
+        if (front.sources[lane] != source + 1) continue;
+#pragma unroll
+        for (int i = 0; i < Shape::kRun; ++i)
+          values[lane][i] =
+              MinusStep::apply(values[lane][i], values[source][i], 8 * Shape::kValueBytes);
+      }
+    }
+  }
+}
+
 /// One value after byte order and map.
 template <class Shape>
-__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
-                                                  int lane) {
+__device__ inline typename Shape::Word read_mapped(const PackTask& task, std::uint32_t tuple,
+                                                   int lane) {
   using Word = typename Shape::Word;
   Word value = load_value<Word>(
       task.values + (tuple * Shape::kTuple + lane) * Shape::kValueBytes, Shape::kValueBytes,
       is_value_aligned(task.values, Shape::kTupleBytes, Shape::kValueBytes));
   if (task.big_endian) value = swap_value(value, Shape::kValueBytes);
   with_map(task.map, [&](auto of) { value = decltype(of)::apply(value, 8 * Shape::kValueBytes); });
+  return value;
+}
+
+/// The same after the step of its lane, too. Bits above the value's are any.
+template <class Shape>
+__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
+                                                  int lane) {
+  typename Shape::Word value = read_mapped<Shape>(task, tuple, lane);
+  if constexpr (Shape::kTuple > 1) {
+    if (const int source = task.sources[lane]; source > 0)
+      value = MinusStep::apply(value, read_mapped<Shape>(task, tuple, source - 1),
+                               8 * Shape::kValueBytes);
+  }
   return value;
 }
 

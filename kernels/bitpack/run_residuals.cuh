@@ -78,7 +78,7 @@ struct RunResiduals {
 
  private:
   __device__ static bool is_of_bytes(const PackFront<Shape>& front) {
-    bool same = front.map == 0 && front.orders[0] > 0;
+    bool same = front.map == 0 && front.orders[0] > 0 && !front.has_steps;
 #pragma unroll
     for (int lane = 1; lane < Shape::kTuple; ++lane) same &= front.orders[lane] == front.orders[0];
     return same;
@@ -118,6 +118,7 @@ struct RunResiduals {
   __device__ void take_lanes(const PackFront<Shape>& front, const std::uint32_t (&run)[kRunWords],
                              int thread, Word (&residuals)[Shape::kTuple][kRun]) {
     raise_values(front, run, residuals);
+    take_steps(front, residuals);
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane) {
       lanes.difference(residuals[lane], lane, front.orders[lane], thread);

@@ -8,15 +8,17 @@
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/pack_task.h"
 #include "kernels/words/finish_value.cuh"
+#include "kernels/words/maps/differences.h"
 
 namespace gdelta::cuda {
 
 inline constexpr int kGroupRegisters = kGroupValues / 32;
 
-/// One lane of a column.
-template <class Word>
+/// One lane of a column. kSteps: less another lane, if the task says so; without it tasks have no steps.
+template <class Word, bool kSteps = false>
 struct LaneView {
-  const unsigned char* first;  // its value in the first record
+  const unsigned char* first;   // its value in the first record
+  const unsigned char* source;  // that of the other lane; null: there is none
   std::uint32_t step;          // a chunk has at most 2^28 bytes, so offsets fit 32 bits
   std::uint32_t records;
   int value_bytes;
@@ -27,6 +29,7 @@ struct LaneView {
 
   __device__ LaneView(const PackTask& task, std::uint32_t lane, std::uint8_t value_map)
       : first(task.values + lane * task.value_bytes),
+        source(source_of(task, lane)),
         step(task.record_bytes),
         records(task.records),
         value_bytes(task.value_bytes),
@@ -35,9 +38,39 @@ struct LaneView {
         big_endian(task.big_endian),
         has_strides(task.num_strides > 0) {}
 
-  /// Values after byte order and map. All loads are under way before the first is looked at.
+  /// The same of another lane of the task.
+  __device__ void go_to(const PackTask& task, std::uint32_t lane) {
+    first = task.values + lane * value_bytes;
+    source = source_of(task, lane);
+  }
+
+  /// Values after byte order, map and step.
   template <int kCount>
   __device__ void load(const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) const {
+    if constexpr (!kSteps) {
+      load_mapped(first, tuples, values);
+    } else {
+#pragma unroll
+      for (Word& value : values) value = 0;
+      // One copy of the code for both lanes: the source comes first, and is then what the lane loses.
+#pragma unroll 1
+      for (const unsigned char* from = source != nullptr ? source : first;; from = first) {
+        Word loaded[kCount];
+        load_mapped(from, tuples, loaded);
+#pragma unroll
+        for (int j = 0; j < kCount; ++j)
+          values[j] = MinusStep::apply(loaded[j], values[j], 8 * value_bytes) &
+                      value_mask<Word>(8 * value_bytes);
+        if (from == first) break;
+      }
+    }
+  }
+
+  /// Values of the lane whose first is at `first`, after byte order and map. All loads are under way before the first value is
+  /// looked at.
+  template <int kCount>
+  __device__ void load_mapped(const unsigned char* first, const std::uint32_t (&tuples)[kCount],
+                              Word (&values)[kCount]) const {
     if (aligned && value_bytes == static_cast<int>(sizeof(Word))) {
 #pragma unroll
       for (int j = 0; j < kCount; ++j)
@@ -78,11 +111,18 @@ struct LaneView {
     load(tuples, values);
     return values[0];
   }
+
+ private:
+  __device__ static const unsigned char* source_of(const PackTask& task, std::uint32_t lane) {
+    if constexpr (!kSteps) return nullptr;
+    const std::uint32_t behind = task.sources[lane];
+    return behind == 0 ? nullptr : task.values + (behind - 1) * task.value_bytes;
+  }
 };
 
 /// The links are multiplied out: every product of their powers is one more distance to look back.
-template <class Word, int kCount>
-__device__ void take_strides(const PackTask& task, const LaneView<Word>& view,
+template <class Word, bool kSteps, int kCount>
+__device__ void take_strides(const PackTask& task, const LaneView<Word, kSteps>& view,
                              const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) {
   const TaskStride links[2] = {task.num_strides > 0 ? task.strides[0] : TaskStride{0, 0},
                                task.num_strides > 1 ? task.strides[1] : TaskStride{0, 0}};
@@ -153,8 +193,8 @@ struct GroupValues {
 /// Loads the group that begins at tuple `first`, with `before` values before it; what lies before
 /// the chunk is its first value. `differs` is set if a value is not `origin`, the lane's first, if
 /// that is asked.
-template <bool kCompare, class Word>
-__device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word>& view,
+template <bool kCompare, class Word, bool kSteps>
+__device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word, kSteps>& view,
                                         std::uint32_t first, int before, Word origin,
                                         bool& differs) {
   const std::uint32_t thread = threadIdx.x & 31;
@@ -203,14 +243,14 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
 
 /// Goes through the groups of a unit. The values of the next group are on their way while those of
 /// this one are worked on; what the task says is looked up once a lane.
-template <bool kCompare, class Word>
+template <bool kCompare, class Word, bool kSteps>
 struct UnitGroups {
   const PackTask& task;
   std::uint32_t page_first;
   std::uint32_t groups;  // of each lane
   std::uint32_t lane;
   std::uint32_t number;  // of the group in its lane
-  LaneView<Word> values;
+  LaneView<Word, kSteps> values;
   int order = 0;
   Word origin = 0;
   bool differs = false;
@@ -233,7 +273,7 @@ struct UnitGroups {
     if (++number == groups) {
       number = 0;
       ++lane;
-      values.first += values.value_bytes;
+      values.go_to(task, lane);
       enter_lane();
     }
     ahead = load_group<kCompare>(task, values, first(), order, origin, differs);

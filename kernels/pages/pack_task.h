@@ -21,7 +21,8 @@ struct PackTask {
   std::uint32_t page_units;   // of a page; the last page may leave some empty
   std::uint32_t first_page;   // pages of the tasks before
   std::uint32_t state_bytes;  // at the start of every page
-  std::uint32_t map_bytes;    // that the head has of such maps
+  std::uint32_t map_bytes;    // that the head has of such maps,
+  std::uint32_t step_bytes;   // and of steps; 0: there are none
   std::uint64_t first_value;  // values of the tasks before
   TaskStride strides[2];
   std::uint8_t num_strides;
@@ -31,8 +32,11 @@ struct PackTask {
   bool big_endian;
   bool planned_raw;  // nothing is looked at
   std::uint8_t orders[kMaxLanes];
+  /// Lane l is packed less lane sources[l] - 1 (lane_steps.h), which is an earlier one; if 0 as it is.
+  std::uint8_t sources[kMaxLanes];
 
   GDELTA_HD bool is_mapped() const { return source != nullptr; }
+  GDELTA_HD bool has_steps() const { return step_bytes > 0; }
   /// What decoding gives, `record_bytes` apart.
   GDELTA_HD const unsigned char* decoded() const { return is_mapped() ? source : values; }
   GDELTA_HD std::uint64_t raw_bytes() const {

@@ -199,7 +199,7 @@ __device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t c
   return static_cast<std::uint32_t>(fields.at - begin);
 }
 
-/// A chunk becomes the one of its words if that still pays without the lanes that have failed.
+/// A chunk becomes the one of its words, unless all lanes that may have maps have failed.
 __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   ExactChunk& of_chunk = args.maps.chunks[chunk];
   ExactLane* const lanes = args.maps.lanes_of(chunk);
@@ -215,16 +215,15 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
     bits += is_mapped ? lanes[lane].bits : lanes[lane].plain_bits;
   }
   of_chunk.lanes = 0;
-  const bool pays =
-      args.shape.asked_coder || looks_worth_packing(bits, task.tuple, task.raw_bytes());
-  if (!any || !pays) return;
+  if (!any) return;
   of_chunk.lanes = failed;
   task.map_bytes = write_fields(args, chunk);
   task.map = 0;
   task.source = task.values;
   task.values = args.words + chunk * args.words_pitch;
   task.big_endian = false;
-  task.planned_raw = false;
+  task.planned_raw =
+      !args.shape.asked_coder && !looks_worth_packing(bits, task.tuple, task.raw_bytes());
   task.state_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {
     if (has_exact_map(lanes[lane].mapping)) task.orders[lane] = lanes[lane].order;

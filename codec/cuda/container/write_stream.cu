@@ -7,6 +7,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/copy_anywhere.cuh"
+#include "kernels/words/lane_steps.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -75,6 +76,10 @@ struct ChunkToWrite {
     if (task.is_mapped()) {
       model.front.map = static_cast<ValueMap>(args.maps.chunks[chunk].map);
       model.front.map_fields = {args.maps.fields_of(chunk), task.map_bytes};
+    }
+    if (task.has_steps()) {
+      model.front.lane_map = format::lane_map_of(static_cast<int>(LaneStepKind::minus));
+      model.front.lane_map_fields = {args.steps.of(chunk), task.step_bytes};
     }
     model.fields = args.fields.of(chunk);
     model.ends = {args.pack.page_ends + task.first_page, parts};

@@ -10,6 +10,7 @@
 
 #include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/container/map_chunks_cuda.h"
+#include "codec/cuda/container/plan_steps_cuda.h"
 #include "formats/gdelta/byte_sinks.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
@@ -50,6 +51,7 @@ struct WriteArgs {
   PackArgs pack;              // `out` is the stream; a task a chunk
   ModelFields fields;
   ExactMaps maps;
+  StepFields steps;
   // Of columns behind such maps, or null:
   const std::uint32_t* mapped_checks;  // of the values, not of their words; of each task
   std::uint64_t mapped_parts;          // so many behind those of the one before

@@ -12,6 +12,7 @@
 
 #include "codec/coders/maps/value_map.h"
 #include "codec/plan/planned_values.h"
+#include "codec/plan/quick_maps.h"
 
 namespace gdelta::test {
 namespace {
@@ -76,7 +77,7 @@ std::string maps_of(const Bytes& values, const char* record,
                     const EncodeSettings& settings = at_level(1)) {
   const Layout layout = layout_of(record);
   ColumnMaps maps;
-  const auto mapped = map_exactly({.first = reinterpret_cast<const unsigned char*>(values.data()),
+  const auto mapped = map_quickly({.first = reinterpret_cast<const unsigned char*>(values.data()),
                                    .record_bytes = layout.record_bytes(),
                                    .records = values.size() / layout.record_bytes(),
                                    .column = layout.columns[0]},
