@@ -300,8 +300,7 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
                                       .trials = cuda::OrderTrials(shape),
                                       .tasks = ans.tasks,
                                       .unit_starts = ans.unit_starts,
-                                      .differs = ans.differs,
-                                      .has_steps = ans.has_steps};
+                                      .differs = ans.differs};
   write.fields = {.bytes = ans.tables->fields,
                   .counts = &ans.tables->field_bytes,
                   .stride = sizeof *ans.tables};

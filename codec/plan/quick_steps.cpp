@@ -1,6 +1,7 @@
 #include "codec/plan/quick_steps.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -8,50 +9,44 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/sampled_groups.h"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/words/map_lane.h"
 
 namespace gdelta {
 namespace {
 
-/// What lanes cost by some of their groups.
+constexpr std::size_t kHistoryAndGroup = kMaxOrder + format::kGroupValues;
+
+/// Lanes, and lanes less others, by some of their groups.
 template <class Word>
-class LaneCosts {
+class SampledLanes {
  public:
-  LaneCosts(const ResidualSource& source, std::optional<int> order, OrderEffort effort)
-      : source_(source), order_(order), effort_(effort) {}
-
-  std::uint64_t of_lane(int lane) { return bits(groups_of(lane)); }
-  std::uint64_t of_step(const LaneStep& step) {
-    std::vector<Word> words = groups_of(step.target);
-    step_lane(words.data(), groups_of(step.source).data(), words.size(),
-              value_bits(column().type), step.kind);
-    return bits(words);
-  }
-
- private:
-  const Column& column() const { return source_.column().column; }
+  SampledLanes(const ResidualSource& source, GroupSample sample)
+      : source_(source), sample_(sample) {}
 
   /// Words with the history that each group has.
   const std::vector<Word>& groups_of(int lane) {
     groups_.resize(column().tuple);
     std::vector<Word>& words = groups_[static_cast<std::size_t>(lane)];
     if (!words.empty()) return words;
-    const GroupSample sample =
-        sample_groups(source_.records(), column().tuple, effort_.column_groups);
-    for_sampled_groups<Word>(source_, lane, sample, 0, sample.count,
+    for_sampled_groups<Word>(source_, lane, sample_, 0, sample_.count,
                              [&](const Word* group, std::uint64_t count) {
                                words.insert(words.end(), group, group + kMaxOrder + count);
                              });
     return words;
   }
-
-  std::uint64_t bits(const std::vector<Word>& groups) const {
-    return least_lane_bits<Word>(groups, column(), source_.records(), order_, effort_);
+  std::vector<Word> groups_of(const LaneStep& step) {
+    std::vector<Word> words = groups_of(step.target);
+    step_lane(words.data(), groups_of(step.source).data(), words.size(), value_bits(column().type),
+              step.kind);
+    return words;
   }
 
+ private:
+  const Column& column() const { return source_.column().column; }
+
   const ResidualSource& source_;
-  std::optional<int> order_;
-  OrderEffort effort_;
+  GroupSample sample_;
   std::vector<std::vector<Word>> groups_;  // of each lane that was asked for
 };
 
@@ -59,48 +54,73 @@ template <class Word>
 class QuickStepChoice {
  public:
   QuickStepChoice(const ResidualSource& source, const EncodeSettings& settings)
-      : tuple_(source.column().column.tuple),
-        gain_permille_(level_policy(settings.level).strides.gain_permille),
-        few_(source, settings.order, {level_policy(settings.level).orders.highest, 0}),
-        all_(source, settings.order,
-             {level_policy(settings.level).orders.highest,
-              level_policy(settings.level).orders.groups}) {}
+      : column_(source.column()),
+        policy_(level_policy(settings.level)),
+        order_(settings.order),
+        few_(source, glance_groups(column_.records)),
+        all_(source, sample_groups<std::uint64_t>(column_.records, column_.column.tuple,
+                                                  policy_.orders.groups)) {}
 
   std::vector<LaneStep> choose() {
     std::vector<LaneStep> steps;
     std::uint64_t saved = 0;
-    for (int target = tuple_ - 1; target > 0; --target) add_step(target, steps, saved);
+    const int tuple = column_.column.tuple;
+    for (int target = tuple - 1; target > 0; --target) add_step(target, steps, saved);
     if (steps.empty()) return steps;
     std::uint64_t before = 0;
-    for (int lane = 0; lane < tuple_; ++lane) before += all_.of_lane(lane);
-    if (!saves_a_pass(before - saved, before, gain_permille_)) steps.clear();
+    for (int lane = 0; lane < tuple; ++lane) before += bits_of(all_.groups_of(lane));
+    if (!saves_a_pass(before - saved, before, policy_.strides.gain_permille)) steps.clear();
     return steps;
   }
 
  private:
+  /// Bits that residuals have by themselves.
+  std::uint64_t glance_at(std::vector<Word> groups) const {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int order = 0; order <= order_.value_or(policy_.orders.highest); ++order) {
+      std::uint64_t bits = 0;
+      for (std::size_t at = 0; at < groups.size(); at += kHistoryAndGroup) {
+        Word* const words = groups.data() + at;
+        for (std::size_t i = kHistoryAndGroup; order > 0 && --i > 0;) words[i] -= words[i - 1];
+        for (std::size_t i = kMaxOrder; i < kHistoryAndGroup; ++i)
+          bits += static_cast<unsigned>(
+              std::bit_width(zigzag_encode(words[i], value_bits(column_.column.type))));
+      }
+      if (order >= order_.value_or(0)) least = std::min(least, bits);
+    }
+    return least;
+  }
+
+  std::uint64_t bits_of(const std::vector<Word>& groups) const {
+    return least_lane_bits<Word>(groups, column_.column, column_.records, order_,
+                                 {policy_.orders.highest, policy_.orders.groups});
+  }
+
   void add_step(int target, std::vector<LaneStep>& steps, std::uint64_t& saved) {
-    const std::uint64_t few = few_.of_lane(target);
+    const std::uint64_t few = glance_at(few_.groups_of(target));
     std::uint64_t least = ~std::uint64_t{0};
     LaneStep best;
-    for (int source = target - std::min(target, kQuickSources); source < target; ++source) {
+    const int sources = std::min(target, quick_sources(column_.column.tuple));
+    for (int source = target - sources; source < target; ++source) {
       const LaneStep step{static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source),
                           LaneStepKind::minus};
-      if (few_.of_step(step) >= few) continue;
-      const std::uint64_t bits = all_.of_step(step);
+      if (glance_at(few_.groups_of(step)) >= few) continue;
+      const std::uint64_t bits = bits_of(all_.groups_of(step));
       if (bits >= least) continue;
       least = bits;
       best = step;
     }
     if (best.target == best.source) return;
-    const std::uint64_t without = all_.of_lane(target);
-    if (!saves_a_pass(least, without, gain_permille_)) return;
+    const std::uint64_t without = bits_of(all_.groups_of(target));
+    if (!saves_a_pass(least, without, policy_.strides.gain_permille)) return;
     steps.push_back(best);
     saved += without - least;
   }
 
-  int tuple_;
-  std::uint64_t gain_permille_;
-  LaneCosts<Word> few_, all_;
+  const ColumnBytes& column_;
+  const LevelPolicy& policy_;
+  std::optional<int> order_;
+  SampledLanes<Word> few_, all_;
 };
 
 }  // namespace

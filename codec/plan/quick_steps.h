@@ -7,20 +7,30 @@
 #include "codec/backend/backend.h"
 #include "codec/coders/column_bytes.h"
 #include "formats/gdelta/model.h"
+#include "kernels/bitpack/order_cost.h"
 #include "kernels/words/lane_steps.h"
 
 namespace gdelta {
 
-/// Lanes before a lane that it is compared with.
-inline constexpr int kQuickSources = 3;
+/// Lanes before a lane that it is compared with: all of a narrow tuple, of a wide one the one before.
+inline constexpr int kMostQuickSources = 3;
+GDELTA_HD constexpr int quick_sources(int tuple) {
+  return tuple <= kMostQuickSources + 1 ? kMostQuickSources : 1;
+}
+/// So many groups of a lane, spread evenly, are looked at first.
+inline constexpr std::uint32_t kGlanceGroups = 4;
+template <class Count>
+GDELTA_HD GroupSampleOf<Count> glance_groups(Count tuples) {
+  const Count groups = tuples / kGroupValues;
+  return {groups, groups < kGlanceGroups ? groups : kGlanceGroups};
+}
 
 /// The steps of a column behind `front`, of which the map matters, from the last target to the first; none if they save too
-/// little. A lane loses the one of kQuickSources lanes before it without which it is packed in the fewest bits, of equals the
+/// little. A lane loses the one of quick_sources lanes before it without which it is packed in the fewest bits, of equals the
 /// first, if
-///   1. that is less in the fewest groups that are ever looked at (sample_groups), and
-///   2. clearly less in all those that orders are chosen by.
-/// Each lane counts at its best order, and its source as it is without a step. Behind all steps the column has to be clearly
-/// less, too.
+///   1. its residuals have fewer bits in glance_groups, and
+///   2. it is clearly less in all groups that orders are chosen by,
+/// each at the best order. The source counts as it is without a step. Behind all steps the column has to be clearly less, too.
 std::vector<LaneStep> choose_quick_steps(const ColumnBytes& column, const format::Front& front,
                                          const EncodeSettings& settings);
 

@@ -12,7 +12,7 @@ namespace gdelta::cuda {
 template <int ValueBytes, class Launch>
 cudaError_t with_tuple(int tuple, const Launch& launch) {
   return for_narrow_tuple(tuple, [&](auto lanes) {
-    using Shape = PackShape<ValueBytes, decltype(lanes)::value>;
+    using Shape = typename PackShape<ValueBytes, decltype(lanes)::value>::WithSteps;
     return launch(std::type_identity<ValueRuns<Shape>>{});
   });
 }

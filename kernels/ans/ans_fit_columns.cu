@@ -14,7 +14,7 @@ namespace {
 static_assert(kCoarseClasses == kResidualClasses);
 
 /// One column's clusters and cells, by a block.
-template <class Word, bool kSteps>
+template <class Word>
 class ColumnCells {
  public:
   __device__ ColumnCells(const AnsEncodeArgs<Word>& args, std::uint32_t task,
@@ -27,7 +27,11 @@ class ColumnCells {
         cells_(cells),
         shared_(shared) {
     take_stretches(task_, effort_.sampled_stretches, shared);
-    take_residuals<kSteps>(task_, shared_, sample_);
+    if (device::warp_uniform(task_.has_steps())) {
+      take_residuals<true>(task_, shared_, sample_);
+    } else {
+      take_residuals<false>(task_, shared_, sample_);
+    }
   }
 
   /// Many tables follow residuals that change, few have room for bins of residuals that repeat: a single one is tried,
@@ -220,7 +224,7 @@ __device__ void clear_counts(AnsBinCounts<Word>& counts) {
 }
 
 /// Of columns from `first` on, as many as there is memory for their cells.
-template <class Word, bool kSteps>
+template <class Word>
 __global__ void __launch_bounds__(kFitThreads, 4)
     fit_ans_kernel(AnsEncodeArgs<Word> args, std::uint32_t first) {
   auto& shared = *reinterpret_cast<FitShared<Word>*>(device::dynamic_shared());
@@ -228,23 +232,10 @@ __global__ void __launch_bounds__(kFitThreads, 4)
   device::wait_for_predecessor();
   const std::uint32_t columns = min(args.fit_columns, args.num_tasks - first);
   for (std::uint32_t column = blockIdx.x; column < columns; column += gridDim.x) {
-    ColumnCells<Word, kSteps>(args, first + column, args.cells[column], shared).make();
+    ColumnCells<Word>(args, first + column, args.cells[column], shared).make();
     clear_counts(args.counts[first + column]);
     __syncthreads();  // what the block shares has been used
   }
-}
-
-template <class Word, bool kSteps>
-cudaError_t launch_fit(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
-  constexpr auto kKernel = fit_ans_kernel<Word, kSteps>;
-  if (auto error = device::raise_shared_limit(kKernel)) return error;
-  for (std::uint32_t first = 0; first < args.num_tasks; first += args.fit_columns) {
-    if (auto error = device::launch_after_with<kKernel>(
-            args.fit_blocks, kFitThreads, sizeof(FitShared<Word>), stream, args, first))
-      return error;
-    if (auto error = launch_cut_ans(args, first, stream)) return error;
-  }
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -252,8 +243,14 @@ cudaError_t launch_fit(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
 template <class Word>
 cudaError_t launch_fit_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  return args.has_steps ? launch_fit<Word, true>(args, stream)
-                        : launch_fit<Word, false>(args, stream);
+  if (auto error = device::raise_shared_limit(fit_ans_kernel<Word>)) return error;
+  for (std::uint32_t first = 0; first < args.num_tasks; first += args.fit_columns) {
+    if (auto error = device::launch_after_with<fit_ans_kernel<Word>>(
+            args.fit_blocks, kFitThreads, sizeof(FitShared<Word>), stream, args, first))
+      return error;
+    if (auto error = launch_cut_ans(args, first, stream)) return error;
+  }
+  return cudaSuccess;
 }
 
 template cudaError_t launch_fit_ans(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

@@ -49,7 +49,8 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
 }
 
 template <class Word, bool kSteps>
-__global__ void __launch_bounds__(kPackThreads) size_units_kernel(PackArgs args, PackRange range) {
+__global__ void __launch_bounds__(kPackThreads, kSteps ? sizeof(Word) == 4 ? 4 : 3 : 0)
+    size_units_kernel(PackArgs args, PackRange range) {
   __shared__ LengthCounts<Word> counts[kPackWarps];
   const int warp = threadIdx.x / 32;
   counts[warp].clear();

@@ -18,8 +18,11 @@ namespace gdelta::cuda {
 
 inline constexpr int kPackRun = 8;
 
-template <int ValueBytes, int Tuple, int Run = kPackRun>
+/// Steps: lanes may lose others.
+template <int ValueBytes, int Tuple, int Run = kPackRun, bool Steps = false>
 struct PackShape : TileShape<ValueBytes, Tuple, Run> {
+  static constexpr bool kSteps = Steps;
+  using WithSteps = PackShape<ValueBytes, Tuple, Run, (Tuple > 1)>;
   using Word = WordOf<ValueBytes>;
   static constexpr int kValueBytes = ValueBytes;
   static constexpr int kTuple = Tuple;
@@ -33,6 +36,34 @@ struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   static_assert(kTile % kGroupValues == 0);
   /// Registers of four bytes that a thread has for a run and its values.
   static constexpr int kRegisters = kRunWords + Tuple * Run * static_cast<int>(sizeof(Word)) / 4;
+};
+
+/// Calls work(shape) with the shape of a task: WithSteps if it has some. What others do is not made slower by code for them.
+template <class Shape, class Work>
+__device__ inline void with_shape_of(const PackTask& task, const Work& work) {
+  if constexpr (Shape::kTuple > 1) {
+    if (device::warp_uniform(task.has_steps())) {
+      work(std::type_identity<typename Shape::WithSteps>{});
+      return;
+    }
+  }
+  work(std::type_identity<Shape>{});
+}
+
+/// Shared memory of either shape.
+template <template <class> class Shared, class Shape>
+union OfEitherShape {
+  Shared<Shape> plain;
+  Shared<typename Shape::WithSteps> stepped;
+
+  template <class Own>
+  __device__ Shared<Own>& of() {
+    if constexpr (std::is_same_v<Own, Shape>) {
+      return plain;
+    } else {
+      return stepped;
+    }
+  }
 };
 
 // ---- Loads
@@ -129,10 +160,9 @@ struct RunLoader {
 template <class Shape>
 struct PackFront {
   int orders[Shape::kTuple];
-  int sources[Shape::kTuple];
+  int sources[Shape::kTuple];  // of lanes with steps
   std::uint8_t map;
   bool big_endian;
-  bool has_steps = false;
 
   __device__ explicit PackFront(const PackTask& task)
       : map(static_cast<std::uint8_t>(device::warp_uniform<int>(task.map))),
@@ -140,8 +170,7 @@ struct PackFront {
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane)
       orders[lane] = device::warp_uniform<int>(task.orders[lane]);
-    if constexpr (Shape::kTuple > 1) {
-      has_steps = device::warp_uniform<int>(task.has_steps()) != 0;
+    if constexpr (Shape::kSteps) {
 #pragma unroll
       for (int lane = 0; lane < Shape::kTuple; ++lane)
         sources[lane] = device::warp_uniform<int>(task.sources[lane]);
@@ -186,8 +215,7 @@ __device__ inline void read_values(const PackFront<Shape>& front,
 template <class Shape>
 __device__ inline void take_steps(const PackFront<Shape>& front,
                                   typename Shape::Word (&values)[Shape::kTuple][Shape::kRun]) {
-  if constexpr (Shape::kTuple > 1) {
-    if (!front.has_steps) return;
+  if constexpr (Shape::kSteps) {
     // A source is an earlier lane: it is still as it was.
 #pragma unroll
     for (int lane = Shape::kTuple - 1; lane > 0; --lane) {
@@ -221,7 +249,7 @@ template <class Shape>
 __device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
                                                   int lane) {
   typename Shape::Word value = read_mapped<Shape>(task, tuple, lane);
-  if constexpr (Shape::kTuple > 1) {
+  if constexpr (Shape::kSteps) {
     if (const int source = task.sources[lane]; source > 0)
       value = MinusStep::apply(value, read_mapped<Shape>(task, tuple, source - 1),
                                8 * Shape::kValueBytes);

@@ -78,7 +78,7 @@ struct RunResiduals {
 
  private:
   __device__ static bool is_of_bytes(const PackFront<Shape>& front) {
-    bool same = front.map == 0 && front.orders[0] > 0 && !front.has_steps;
+    bool same = !Shape::kSteps && front.map == 0 && front.orders[0] > 0;
 #pragma unroll
     for (int lane = 1; lane < Shape::kTuple; ++lane) same &= front.orders[lane] == front.orders[0];
     return same;

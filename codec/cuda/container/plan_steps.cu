@@ -18,29 +18,34 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+// Chunks of a GiB all have a block at once.
+constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 /// What is weighed of a lane: itself, and itself less each of its sources.
-constexpr int kWays = 1 + kQuickSources;
+constexpr int kWays = 1 + kMostQuickSources;
 constexpr int kMostItems = kWays * kMaxLanes;
-static_assert(kMostItems <= kThreads);
 
-/// Way w of a lane.
+/// Way w of a lane, and its number among all.
 struct Item {
   int lane, way;
 
+  __device__ Item(int of_lane, int of_way) : lane(of_lane), way(of_way) {}
   __device__ explicit Item(int number) : lane(number / kWays), way(number % kWays) {}
+  __device__ int number() const { return lane * kWays + way; }
   __device__ int source() const { return lane - kWays + way; }  // rises with the way
-  __device__ bool exists() const { return way == 0 || source() >= 0; }
+  __device__ bool exists(int tuple) const {
+    return lane < tuple && (way == 0 || (source() >= 0 && lane - source() <= quick_sources(tuple)));
+  }
 };
 
-struct Cost {
-  std::uint64_t bits;
-  int order;
+/// The groups and the orders by which items are weighed.
+struct Scale {
+  DeviceSample sample;
+  int lowest, highest;
 };
 
 template <class Word>
@@ -56,6 +61,100 @@ struct StepsShared {
   PackTask task;
 };
 
+__device__ Scale scale_of(const CutShape& shape, const DeviceSample& sample) {
+  const bool asked = shape.asked_order >= 0;
+  return {sample, asked ? shape.asked_order : 0, asked ? shape.asked_order : shape.max_order};
+}
+
+/// The block calls it.
+template <class Word>
+__device__ void clear_sums(const CutShape& shape, StepsShared<Word>& shared) {
+  for (int i = threadIdx.x; i < kWays * shape.tuple * kTriedOrders; i += kThreads)
+    shared.sums[i] = 0;
+  __syncthreads();  // all sums are zero
+}
+
+/// Calls visit(sum, residuals) for the sampled groups of items for which wanted(item) is true, at each order, with the number of the
+/// sum that an item has for that order; a warp a group. The block calls it.
+template <class Word, class Wanted, class Visit>
+__device__ void for_residuals(const CutShape& shape, const Scale& scale,
+                              const StepsShared<Word>& shared, const Wanted& wanted,
+                              const Visit& visit) {
+  const int value_bits = 8 * shape.value_bytes;
+  const std::uint32_t count = device::warp_uniform(scale.sample.count);
+  const std::uint32_t work = device::warp_uniform(shape.tuple * count);
+  for (std::uint32_t at = device::warp_number(); at < work; at += kWarps) {
+    const int lane = static_cast<int>(at / count);
+    if (!device::warp_uniform(wanted(Item(lane, 0)))) continue;
+    const std::uint32_t first = scale.sample.first_tuple(at - lane * count);
+    const auto load = [&](int of_lane) {
+      bool differs = false;
+      const LaneView<Word> values(shared.task, of_lane, shared.task.map);
+      return load_group<false>(shared.task, values, first, scale.highest, Word{0}, differs);
+    };
+    const GroupValues<Word> plain = load(lane);
+#pragma unroll 1
+    for (int way = 0; way < kWays; ++way) {
+      const Item item(lane, way);
+      if (!device::warp_uniform(wanted(item))) continue;
+      GroupValues<Word> group = plain;
+      if (way > 0) {
+        const GroupValues<Word> others = load(item.source());
+#pragma unroll
+        for (int j = 0; j <= kGroupRegisters; ++j)
+          group.words[j] = MinusStep::apply(group.words[j], others.words[j], value_bits);
+      }
+#pragma unroll 1
+      for (int order = 0; order <= scale.highest; ++order) {
+        if (order > 0) group.difference();
+        if (order < scale.lowest) continue;
+        Word residuals[kGroupRegisters];
+        group.residuals(first, shared.task.records, value_bits, residuals);
+        visit(static_cast<std::uint32_t>(item.number() * kTriedOrders + order - scale.lowest),
+              residuals);
+      }
+    }
+  }
+}
+
+/// The least of the sums of an item.
+template <class Word>
+__device__ std::uint32_t least_sum(const Scale& scale, const Item& item,
+                                   const StepsShared<Word>& shared) {
+  const std::uint32_t* const sums = shared.sums + item.number() * kTriedOrders;
+  std::uint32_t least = sums[0];
+  for (int order = 1; order <= scale.highest - scale.lowest; ++order)
+    least = min(least, sums[order]);
+  return least;
+}
+
+/// Whether few groups say of any lane that a step may pay. Leaves which items are to be weighed by all groups. The block calls it.
+template <class Word>
+__device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
+  clear_sums(shape, shared);
+  const Scale scale = scale_of(shape, glance_groups(shared.task.records));
+  for_residuals(
+      shape, scale, shared,
+      [&](const Item& item) { return item.lane > 0 && item.exists(shape.tuple); },
+      [&](std::uint32_t sum, const Word(&residuals)[kGroupRegisters]) {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (const Word residual : residuals) bits += bit_length(residual);
+        bits = device::warp_sum(bits);
+        if ((threadIdx.x & 31) == 0) atomicAdd(&shared.sums[sum], bits);
+      });
+  __syncthreads();  // all groups are counted
+  bool any = false;
+  for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
+    const Item item(i), plain(item.lane, 0);
+    const bool pays = item.way > 0 && item.exists(shape.tuple) &&
+                      least_sum(scale, item, shared) < least_sum(scale, plain, shared);
+    shared.is_weighed[i] = item.way == 0 || pays;
+    any |= pays;
+  }
+  return __syncthreads_or(any) != 0;
+}
+
 /// The costs of the rows that a warp has filled.
 template <class Word>
 __device__ void add_costs(StepsShared<Word>& shared, int warp, int rows, int value_bits) {
@@ -69,94 +168,52 @@ __device__ void add_costs(StepsShared<Word>& shared, int warp, int rows, int val
   __syncwarp();  // rows may be filled again
 }
 
-/// What a lane, or a lane less another, costs by these groups at the order that suits it, ties to the lower; the thread's own.
+/// What an item costs at the order that suits it, ties to the lower; the thread's own.
 template <class Word>
-__device__ Cost cost_of(const CutShape& shape, const DeviceSample& sample, int item,
-                        const StepsShared<Word>& shared) {
+__device__ void settle_cost(const CutShape& shape, const Scale& scale, int item,
+                            StepsShared<Word>& shared) {
   const std::uint32_t pages = shape.pages_of(shared.task.records);
-  const bool asked = shape.asked_order >= 0;
-  Cost least{~std::uint64_t{0}, 0};
-  for (int tried = 0; tried <= (asked ? 0 : shape.max_order); ++tried) {
-    const int order = asked ? shape.asked_order : tried;
-    const std::uint64_t bits = lane_cost_bits(shared.sums[item * kTriedOrders + tried], sample,
-                                              pages, order, 8 * shape.value_bytes);
-    if (bits < least.bits) least = {bits, order};
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int order = scale.lowest; order <= scale.highest; ++order) {
+    const std::uint64_t bits =
+        lane_cost_bits(shared.sums[item * kTriedOrders + order - scale.lowest], scale.sample, pages,
+                       order, 8 * shape.value_bytes);
+    if (bits >= least) continue;
+    least = bits;
+    shared.orders[item] = static_cast<std::uint8_t>(order);
   }
-  return least;
+  shared.bits[item] = least;
 }
 
-/// Costs of the sampled groups of all items that are to be weighed. The block calls it.
+/// Costs of all groups of items that are to be weighed. The block calls it.
 template <class Word>
-__device__ void weigh(const CutShape& shape, const DeviceSample& sample,
-                      StepsShared<Word>& shared) {
-  for (int i = threadIdx.x; i < kMostItems * kTriedOrders; i += kThreads) shared.sums[i] = 0;
-  __syncthreads();  // all sums are zero, and it is known what is weighed
+__device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
+  clear_sums(shape, shared);
+  const Scale scale = scale_of(
+      shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups));
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
-  const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
-  const std::uint32_t work = device::warp_uniform(kWays * shape.tuple * sample.count);
   int rows = 0;
-  for (std::uint32_t at = warp; at < work; at += kWarps) {
-    const Item item(static_cast<int>(at / sample.count));
-    const int number = item.lane * kWays + item.way;
-    if (!device::warp_uniform(shared.is_weighed[number])) continue;
-    const std::uint32_t first = sample.first_tuple(at % sample.count);
-    bool differs = false;
-    const auto load = [&](int lane) {
-      const LaneView<Word> values(shared.task, lane, shared.task.map);
-      return load_group<false>(shared.task, values, first, last, Word{0}, differs);
-    };
-    GroupValues<Word> group = load(item.lane);
-    if (item.way > 0) {
-      const GroupValues<Word> others = load(item.source());
-#pragma unroll
-      for (int j = 0; j <= kGroupRegisters; ++j)
-        group.words[j] = MinusStep::apply(group.words[j], others.words[j], value_bits);
-    }
-    for (int order = 0; order <= last; ++order) {
-      if (order > 0) group.difference();
-      if (shape.asked_order >= 0 && order < last) continue;
-      Word residuals[kGroupRegisters];
-      group.residuals(first, shared.task.records, value_bits, residuals);
-      const int tried = shape.asked_order >= 0 ? 0 : order;
-      if (thread == 0)
-        shared.row_sums[warp][rows] = static_cast<std::uint16_t>(number * kTriedOrders + tried);
-      shared.counts[warp].add_group(residuals, rows);
-      ++rows;
-    }
-    if (rows + kTriedOrders > kUnitGroups) {
-      add_costs(shared, warp, rows, value_bits);
-      rows = 0;
-    }
-  }
+  for_residuals(
+      shape, scale, shared, [&](const Item& item) { return shared.is_weighed[item.number()]; },
+      [&](std::uint32_t sum, const Word(&residuals)[kGroupRegisters]) {
+        if (thread == 0) shared.row_sums[warp][rows] = static_cast<std::uint16_t>(sum);
+        shared.counts[warp].add_group(residuals, rows);
+        if (++rows < kUnitGroups) return;
+        add_costs(shared, warp, rows, value_bits);
+        rows = 0;
+      });
   add_costs(shared, warp, rows, value_bits);
   __syncthreads();  // all groups are weighed
-  const int item = static_cast<int>(threadIdx.x);
-  if (item < kWays * shape.tuple && shared.is_weighed[item]) {
-    const Cost cost = cost_of(shape, sample, item, shared);
-    shared.bits[item] = cost.bits;
-    shared.orders[item] = static_cast<std::uint8_t>(cost.order);
-  }
+  for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads)
+    if (shared.is_weighed[item]) settle_cost(shape, scale, item, shared);
   __syncthreads();  // all costs are there
-}
-
-/// Whether few groups say of any lane that a step may pay. Leaves which are to be weighed by all groups. The block calls it.
-template <class Word>
-__device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const Item item(thread);
-  const bool exists = item.lane < shape.tuple && item.exists();
-  if (thread < kMostItems) shared.is_weighed[thread] = exists;
-  weigh(shape, sample_groups(shared.task.records, shape.tuple, 0u), shared);
-  const bool pays = exists && item.way > 0 && shared.bits[thread] < shared.bits[item.lane * kWays];
-  if (exists && item.way > 0) shared.is_weighed[thread] = pays;
-  return __syncthreads_or(pays) != 0;
 }
 
 /// The step of a lane that saves most, if that is enough; a thread a lane.
 template <class Word>
 __device__ void choose_step(int lane, StepsShared<Word>& shared) {
-  const int plain = lane * kWays;
+  const int plain = Item(lane, 0).number();
   int best = plain;
   std::uint64_t least = ~std::uint64_t{0};
   for (int item = plain + 1; item < plain + kWays; ++item) {
@@ -201,32 +258,39 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
   task.state_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {
     task.sources[lane] = shared.sources[lane];
-    task.orders[lane] = shared.orders[lane * kWays];
+    task.orders[lane] = shared.orders[Item(lane, 0).number()];
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * task.value_bytes;
   }
   task.step_bytes = write_fields(task, args.steps.of(chunk));
   args.tasks[chunk] = task;
 }
 
+/// The block copies it.
+__device__ void copy_task(const PackTask& from, PackTask& to) {
+  static_assert(sizeof from % sizeof(std::uint32_t) == 0);
+  for (int i = threadIdx.x; i < static_cast<int>(sizeof from / sizeof(std::uint32_t)); i += kThreads)
+    reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
+}
+
 template <class Word>
-__global__ void __launch_bounds__(kThreads) plan_steps_kernel(PlanStepsArgs args) {
+inline constexpr int kBlocks = sizeof(Word) == 8 ? 6 : 8;  // of a multiprocessor
+
+template <class Word>
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_steps_kernel(PlanStepsArgs args) {
   __shared__ StepsShared<Word> shared;
   const CutShape& shape = args.shape;
   shared.counts[threadIdx.x / 32].clear();
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    if (threadIdx.x == 0) {
-      shared.task = args.tasks[chunk];
-      shared.before = shared.saved = 0;
-    }
+    copy_task(args.tasks[chunk], shared.task);
+    if (threadIdx.x == 0) shared.before = shared.saved = 0;
     __syncthreads();  // the task is there
-    if (shared.task.records >= kGroupValues && may_pay(shape, shared)) {
-      weigh(shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups), shared);
-      const int lane = static_cast<int>(threadIdx.x);
-      if (lane < shape.tuple) choose_step(lane, shared);
+    if (device::warp_uniform(shared.task.records) >= kGroupValues && may_pay(shape, shared)) {
+      weigh(shape, shared);
+      for (int lane = threadIdx.x; lane < shape.tuple; lane += kThreads) choose_step(lane, shared);
       __syncthreads();  // every lane has its step
-      if (lane == 0 && shared.saved > 0) finish_task(args, chunk, shared);
+      if (threadIdx.x == 0 && shared.saved > 0) finish_task(args, chunk, shared);
     }
     __syncthreads();  // the task has been read before the next one takes its place
   }

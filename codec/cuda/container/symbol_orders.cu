@@ -74,13 +74,17 @@ __device__ std::uint64_t bits_of(const OrdersShared& shared, int order) {
 }
 
 /// The order of a lane: the least cost, ties to the lower.
-template <class Word, bool kSteps>
+template <class Word>
 __device__ int choose_order(const DeviceSample& sample, int lane, int highest,
                             OrdersShared& shared) {
   for (int i = threadIdx.x; i < kTriedOrders * kCoarseClasses; i += kThreads)
     shared.counts[i / kCoarseClasses][i % kCoarseClasses] = 0;
   __syncthreads();  // counts are zero
-  count_lane<kSteps, Word>(sample, lane, highest, shared);
+  if (device::warp_uniform(shared.task.has_steps())) {
+    count_lane<true, Word>(sample, lane, highest, shared);
+  } else {
+    count_lane<false, Word>(sample, lane, highest, shared);
+  }
   __syncthreads();  // all are counted
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp <= highest) {
@@ -117,7 +121,7 @@ __device__ void add_trial(const SymbolOrdersArgs& args, std::uint32_t chunk, con
   if (trial + 1 == args.trials.count) args.unit_starts[number + 1] = at + shape.units_of(chunk);
 }
 
-template <class Word, bool kSteps>
+template <class Word>
 __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArgs args) {
   __shared__ OrdersShared shared;
   const CutShape& shape = args.shape;
@@ -134,7 +138,7 @@ __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArg
     for (int lane = 0; lane < task.tuple; ++lane) {
       // Sizes of groups and of symbols hardly differ by more than an order.
       const int highest = min(task.orders[lane] + 1, static_cast<int>(shape.max_order));
-      const int order = choose_order<Word, kSteps>(sample, lane, highest, shared);
+      const int order = choose_order<Word>(sample, lane, highest, shared);
       state_bytes += static_cast<std::uint32_t>(order) * task.value_bytes;
       if (threadIdx.x == 0) task.orders[lane] = static_cast<std::uint8_t>(order);
     }
@@ -192,12 +196,8 @@ template cudaError_t launch_pick_trials(const SymbolOrdersArgs&,
 cudaError_t launch_symbol_orders(const SymbolOrdersArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0 || args.shape.asked_order >= 0) return cudaSuccess;
-  const auto kernel_of = [&](auto word) {
-    using Word = decltype(word);
-    return args.has_steps ? symbol_orders_kernel<Word, true> : symbol_orders_kernel<Word, false>;
-  };
-  const auto kernel =
-      args.shape.value_bytes == 8 ? kernel_of(std::uint64_t{}) : kernel_of(std::uint32_t{});
+  const auto kernel = args.shape.value_bytes == 8 ? symbol_orders_kernel<std::uint64_t>
+                                                  : symbol_orders_kernel<std::uint32_t>;
   return device::launch_kernel(kernel, chunks < kMostBlocks ? chunks : kMostBlocks, kThreads,
                                stream, args);
 }

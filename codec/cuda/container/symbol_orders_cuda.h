@@ -40,7 +40,6 @@ struct SymbolOrdersArgs {
   PackTask* tasks;             // [num_chunks + trials.count]: orders of pack before
   std::uint64_t* unit_starts;  // [num_chunks + trials.count + 1]
   std::uint32_t* differs;      // [num_chunks + trials.count]
-  bool has_steps;              // some tasks may have them
 };
 
 /// After launch_plan_chunks: other orders, and the trials. An order that was asked for stays.
