@@ -43,6 +43,7 @@ class MappedColumn {
   void forget_column() { bytes_.reset(); }
   bool has_column() const { return bytes_ != nullptr; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
+  std::size_t tables() const { return tables_.size(); }
   std::vector<bool> lanes_with_exceptions() const;
   std::uint64_t exception_bytes() const;
   /// Counts them with what the head says of them; 0 without dictionaries.

@@ -47,7 +47,7 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
   std::vector<std::byte> models;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     values.column = layout.columns[c];
-    const format::ColumnModel model =
+    format::ColumnModel model =
         model_of(columns[c].coder, plan.columns[c], values.column, values.records);
     const std::uint64_t section_bytes =
         format::codes_residuals(columns[c].coder)
@@ -55,15 +55,13 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
             : tuples_of(columns[c].coder, values.records) * values.column.bytes();
     payload_bytes += section_bytes;
     const std::span<const std::uint32_t> checks = columns[c].part_checks;
-    format::append_column_model(
-        models, values.column, model, section_bytes,
-        {.ends = {columns[c].page_ends.begin(), columns[c].page_ends.end()},
-         .checks = checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
-                                  : std::vector<std::uint32_t>(checks.begin(), checks.end()),
-         .map_fields = {},
-         .lane_map_fields = {},
-         .predictor_fields = {},
-         .fields = {}});
+    format::SectionTable table;
+    table.ends.assign(columns[c].page_ends.begin(), columns[c].page_ends.end());
+    table.checks = checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
+                                  : std::vector<std::uint32_t>(checks.begin(), checks.end());
+    if (columns[c].mapped != nullptr && format::codes_residuals(columns[c].coder))
+      columns[c].mapped->describe(model.front, table);
+    format::append_column_model(models, values.column, model, section_bytes, table);
     values.first += values.column.bytes();
   }
   std::vector<std::byte> block;

@@ -7,6 +7,7 @@
 
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/coders/column_maps.h"
 
 namespace gdelta::cuda {
 
@@ -16,6 +17,7 @@ struct PackedColumn {
   std::span<const std::byte> section;          // of a coder of residuals
   std::span<const std::uint32_t> page_ends;    // likewise
   std::span<const std::uint32_t> part_checks;  // none: they have not been computed
+  const MappedColumn* mapped = nullptr;        // that has been packed in the place of values
 };
 
 /// The complete block, as encode_chunk would have written it.

@@ -1,6 +1,7 @@
 #include "codec/cuda/encode_pipeline.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/encode_block.h"
@@ -13,24 +14,52 @@ namespace {
 constexpr std::size_t kManyColumns = 64;
 constexpr std::size_t kShortColumnBytes = 512;
 
-bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
-  const std::size_t columns = plan.columns.size();
-  if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
-  for (const ColumnMaps& maps : plan.maps)
-    if (!maps.empty()) return false;
-  bool packs = false;
-  for (const format::ColumnModel& model : plan.columns) {
-    const format::CoderTraits traits = format::coder_traits(model.section.coder);
-    if (!traits.encodes_on_device ||
-        !format::predictor_traits(model.front.predictor).encodes_on_device)
-      return false;
-    packs |= traits.codes_residuals;
+bool has_maps(const ChunkPlan& plan, std::size_t column) {
+  return !plan.maps.empty() && !plan.maps[column].empty();
+}
+
+/// A column behind its maps, of which the device packs the words; null if it has none.
+const MappedColumn* mapped_column(const ChunkPlan& plan, std::size_t number) {
+  return has_maps(plan, number) ? plan.mapped[number].get() : nullptr;
+}
+
+/// Whether the words of a column are there, equal ones stand for equal values, and nothing follows its section.
+bool is_mapped_one_to_one(const ChunkPlan& plan, std::size_t column) {
+  if (plan.mapped.empty() || plan.mapped[column] == nullptr) return false;
+  const MappedColumn& mapped = *plan.mapped[column];
+  return mapped.has_column() && mapped.exceptions() == 0 && mapped.tables() == 0;
+}
+
+/// Records in which words stand for the values of columns behind maps. Those of a single column are there already.
+const std::byte* records_of(const EncodeJob& job, const ChunkPlan& plan) {
+  const MappedColumn* const only = plan.columns.size() == 1 ? mapped_column(plan, 0) : nullptr;
+  return only != nullptr ? reinterpret_cast<const std::byte*>(only->column().first)
+                         : job.values.data();
+}
+
+/// Of other columns they take the places of values in a copy of the records.
+void place_words(const EncodeJob& job, const ChunkPlan& plan, unsigned char* records) {
+  const std::uint64_t record_bytes = job.layout->record_bytes();
+  const std::uint64_t count = job.values.size() / record_bytes;
+  for (std::size_t c = 0; plan.columns.size() > 1 && c < plan.columns.size(); ++c) {
+    const auto bytes = static_cast<std::size_t>(job.layout->columns[c].bytes());
+    if (const MappedColumn* const mapped = mapped_column(plan, c))
+      for (std::uint64_t i = 0; i < count; ++i)
+        std::memcpy(records + i * record_bytes, mapped->column().at(i, 0), bytes);
+    records += bytes;
   }
-  return packs;
+}
+
+/// What the head says of maps.
+std::uint32_t map_bytes_of(const MappedColumn& mapped) {
+  format::Front front;
+  format::SectionTable table;
+  mapped.describe(front, table);
+  return static_cast<std::uint32_t>(table.size());
 }
 
 PackTask make_task(const Column& column, const format::ColumnModel& model, std::uint64_t records,
-                   std::uint64_t record_bytes) {
+                   std::uint64_t record_bytes, const MappedColumn* mapped) {
   PackTask task{};
   task.records = static_cast<std::uint32_t>(records);
   task.record_bytes = static_cast<std::uint32_t>(record_bytes);
@@ -45,7 +74,8 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
   task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.type));
   task.tuple = column.tuple;
   task.map = static_cast<std::uint8_t>(model.front.map);
-  task.big_endian = column.big_endian;
+  task.big_endian = mapped == nullptr && column.big_endian;
+  if (mapped != nullptr) task.map_bytes = map_bytes_of(*mapped);
   for (int lane = 0; lane < column.tuple; ++lane) {
     task.orders[lane] = model.front.orders[lane];
     task.state_bytes += static_cast<std::uint32_t>(model.front.orders[lane]) * task.value_bytes;
@@ -54,6 +84,24 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
 }
 
 }  // namespace
+
+bool EncodePipeline::is_for_device(const EncodeJob& job, const ChunkPlan& plan, bool is_copied) {
+  const std::size_t columns = plan.columns.size();
+  if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
+  bool packs = false;
+  for (std::size_t c = 0; c < columns; ++c) {
+    const format::ColumnModel& model = plan.columns[c];
+    const format::CoderTraits traits = format::coder_traits(model.section.coder);
+    if (!traits.encodes_on_device ||
+        !format::predictor_traits(model.front.predictor).encodes_on_device)
+      return false;
+    // Words of several columns want a copy of their records.
+    if (has_maps(plan, c) && (!is_mapped_one_to_one(plan, c) || (columns > 1 && !is_copied)))
+      return false;
+    packs |= traits.codes_residuals;
+  }
+  return packs;
+}
 
 EncodePipeline::FlightInput EncodePipeline::input_arrays(unsigned char* base,
                                                          const FlightSizes& sizes,
@@ -103,11 +151,14 @@ Result<void> EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jo
     EncodeJob& job = jobs[i];
     if (progress.stopped()) return;
     flight.plans[i] = plan(job, &flight.done[i]);
-    on_device[i] = is_for_device(job, flight.plans[i]);
+    ChunkPlan& own = flight.plans[i];
+    on_device[i] = is_for_device(job, own, !flight.values_are_pinned);
     if (on_device[i]) {
-      const HostCopy copy{flight.values.data() + values_at[i], job.values.data(),
+      if (flight.values_are_pinned) return;
+      const HostCopy copy{flight.values.data() + values_at[i], records_of(job, own),
                           job.values.size()};
-      if (!flight.values_are_pinned) run_host_copies(*workers_, {&copy, 1});
+      run_host_copies(*workers_, {&copy, 1});
+      place_words(job, own, flight.values.data() + values_at[i]);
       return;
     }
     job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
@@ -147,7 +198,8 @@ void EncodePipeline::make_tasks(Flight& flight) {
         if (format::codes_residuals(model.section.coder) &&
             (value_bytes(column.type) == 8) == wide) {
           chunk.tasks[c] = static_cast<std::uint32_t>(flight.tasks.size());
-          PackTask task = make_task(column, model, records, record_bytes);
+          PackTask task =
+              make_task(column, model, records, record_bytes, mapped_column(*chunk.plan, c));
           flight.task_values_at.push_back(chunk.values_at + offset);
           task.first_page = static_cast<std::uint32_t>(sizes.num_pages);
           sizes.num_pages += task.num_pages;
@@ -207,10 +259,10 @@ Result<void> EncodePipeline::copy_in(Flight& flight) {
   host.unit_starts[sizes.num_tasks] = unit;
   std::vector<HostCopy> copies{{flight.device_in.data(), flight.in.data(), flight.in_bytes}};
   for (const DeviceChunk& chunk : flight.chunks) {
-    const std::span<const std::byte> from = chunk.job->values;
     const void* const staged = flight.values.data() + chunk.values_at;
-    copies.push_back(
-        {values + chunk.values_at, flight.values_are_pinned ? from.data() : staged, from.size()});
+    copies.push_back({values + chunk.values_at,
+                      flight.values_are_pinned ? records_of(*chunk.job, *chunk.plan) : staged,
+                      chunk.job->values.size()});
   }
   GDELTA_CUDA_TRY(enqueue_copies(copies, cudaMemcpyHostToDevice, flight.stream.get()));
   return {};
@@ -294,7 +346,9 @@ void EncodePipeline::assemble(Flight& flight) {
       columns[c].coder = coder;
       const bool one_part = format::coder_traits(coder).parts == format::PartRule::one;
       const std::uint32_t parts = one_part ? 1 : flight.tasks[t].num_pages;
-      columns[c].part_checks = {summary.part_checks + flight.tasks[t].first_page, parts};
+      columns[c].mapped = mapped_column(*chunk.plan, c);
+      if (columns[c].mapped == nullptr)  // else these are checks of words
+        columns[c].part_checks = {summary.part_checks + flight.tasks[t].first_page, parts};
       if (!format::codes_residuals(coder)) continue;
       columns[c].section = {sections + result.section_at, result.section_bytes};
       columns[c].page_ends = {summary.page_ends + flight.tasks[t].first_page,

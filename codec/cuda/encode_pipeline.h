@@ -29,8 +29,11 @@ class EncodePipeline {
   EncodePipeline(int device, std::uint64_t flight_bytes, Workers& workers)
       : device_(device), flight_bytes_(flight_bytes), workers_(&workers) {}
 
-  /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
-  /// host. Each is added to `progress` as it is planned, and whole when its block is there.
+  /// Whether the device packs a chunk: columns are packed, or not coded at all, and their maps are one to one. `is_copied`:
+  /// its values are not taken from the caller's memory.
+  static bool is_for_device(const EncodeJob& job, const ChunkPlan& plan, bool is_copied);
+
+  /// Encodes all jobs: those that are for the device there, others on the host. Each is added to `progress` as it is planned, and whole when its block is there.
   /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns
   Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, ProgressMeter& progress);
 

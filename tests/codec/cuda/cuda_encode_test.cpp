@@ -1,6 +1,9 @@
 // What the device encodes is, byte for byte, what the CPU encodes: type × order × tuple × length,
 // strides, mixed records, whatever the planner chooses, pieces of any size.
 #ifdef GDELTA_HAS_CUDA
+#include <bit>
+#include <random>
+
 #include "codec/cuda/cuda_cases.h"
 #include "codec/cuda/encode_pipeline.h"
 #include "codec/plan/planner.h"
@@ -191,6 +194,97 @@ TEST(CudaEncode, WritesTheBytesOfTheCpuForWhatThePlannerChooses) {
     }
     expect_bytes_of_cpu(batch);
   }
+}
+
+/// Tuples of which all lanes follow the first in `step`s, over `divisor`.
+Bytes led_tuples(const Column& column, std::uint64_t records, std::int64_t step, double divisor) {
+  std::mt19937_64 random(3);
+  Bytes bytes;
+  std::int64_t walk = 40000;
+  for (std::uint64_t i = 0; i < records; ++i) {
+    walk += static_cast<std::int64_t>(random() % 601) - 300;
+    for (int lane = 0; lane < column.tuple; ++lane) {
+      const std::int64_t number = step * (walk + static_cast<std::int64_t>(random() % 4));
+      const double decimal = static_cast<double>(number) / divisor;
+      const std::uint64_t bits =
+          column.type == ValueType::f64   ? std::bit_cast<std::uint64_t>(decimal)
+          : column.type == ValueType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(decimal))
+                                          : static_cast<std::uint64_t>(number);
+      put_value(bytes, bits, value_bytes(column.type), column.big_endian);
+    }
+  }
+  return bytes;
+}
+
+TEST(CudaEncodeSmall, PacksColumnsBehindMaps) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  EncodeSettings settings;
+  settings.level = 1;
+  for (const char* record : {"f64", "f32:bex3", "i64", "i32x2", "i16x2", "u8x5", "i24:bex3"})
+    for (const std::uint64_t records : {200, 5000}) {
+      const Layout layout = parse_record(record).value();
+      const bool steps = value_bytes(layout.columns[0].type) >= 4;
+      Bytes values = led_tuples(layout.columns[0], records, steps ? 50 : 1, 1000);
+      ChunkPlan plan = plan_chunk(values, layout, false, settings);
+      ASSERT_FALSE(plan.maps.at(0).empty()) << record;
+      const EncodeJob job{.values = values, .layout = &layout, .block = {}};
+      EXPECT_TRUE(EncodePipeline::is_for_device(job, plan, true)) << record;
+      EXPECT_TRUE(EncodePipeline::is_for_device(job, plan, false)) << record;
+      batch.layouts.push_back(layout);
+      batch.values.push_back(std::move(values));
+      batch.plans.push_back(std::move(plan));
+    }
+  // Several columns, one of which has none.
+  const Layout layout = parse_record("f64x2,u16,i16x2").value();
+  Bytes values;
+  std::vector<Bytes> columns;
+  for (const Column& column : layout.columns)
+    columns.push_back(led_tuples(column, 3000, 1, 1000));
+  for (std::size_t i = 0; i < 3000; ++i)
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto bytes = static_cast<std::ptrdiff_t>(layout.columns[c].bytes());
+      const auto at = columns[c].begin() + static_cast<std::ptrdiff_t>(i) * bytes;
+      values.insert(values.end(), at, at + bytes);
+    }
+  ChunkPlan plan = plan_chunk(values, layout, false, settings);
+  ASSERT_FALSE(plan.maps.at(0).empty() || plan.maps.at(2).empty());
+  EXPECT_TRUE(plan.maps.at(1).empty());
+  const EncodeJob job{.values = values, .layout = &layout, .block = {}};
+  EXPECT_TRUE(EncodePipeline::is_for_device(job, plan, true));
+  EXPECT_FALSE(EncodePipeline::is_for_device(job, plan, false));
+  batch.layouts.push_back(layout);
+  batch.values.push_back(std::move(values));
+  batch.plans.push_back(std::move(plan));
+  expect_bytes_of_cpu(batch);
+  expect_bytes_of_cpu(batch, 1000);
+}
+
+// Exceptions have the words of the values before them, so equal words do not stand for equal values.
+TEST(CudaEncodeSmall, LeavesMapsWithExceptionsToTheHost) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout = parse_record("f64").value();
+  Bytes values;
+  for (int i = 0; i < 5000; ++i)
+    put_value(values, std::bit_cast<std::uint64_t>(i == 4000 ? 1.0 / 3 : 1.25), 8, false);
+  ChunkPlan plan;
+  plan.columns.push_back(pack_model(0, 0));
+  plan.maps.push_back(
+      {.lanes = {{.map = static_cast<std::uint8_t>(ValueMap::decimal), .step = 2}}, .steps = {}});
+  plan.mapped.push_back(std::make_shared<MappedColumn>(
+      ColumnBytes{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                  .record_bytes = 8,
+                  .records = 5000,
+                  .column = layout.columns[0]},
+      plan.maps[0], Workers::alone()));
+  ASSERT_EQ(plan.mapped[0]->exceptions(), 1u);
+  const EncodeJob job{.values = values, .layout = &layout, .block = {}};
+  EXPECT_FALSE(EncodePipeline::is_for_device(job, plan, true));
+  EncodeBatch batch;
+  batch.layouts.push_back(layout);
+  batch.values.push_back(std::move(values));
+  batch.plans.push_back(std::move(plan));
+  expect_bytes_of_cpu(batch);
 }
 
 }  // namespace
