@@ -62,8 +62,7 @@ cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t s
   if (args.num_units == 0) return cudaSuccess;
   const auto kernel =
       args.has_steps ? ans_residuals_kernel<Word, true> : ans_residuals_kernel<Word, false>;
-  return device::launch_kernel(kernel,
-                               pack_grid((args.num_units + kPackWarps - 1) / kPackWarps),
+  return device::launch_kernel(kernel, pack_grid((args.num_units + kPackWarps - 1) / kPackWarps),
                                kPackThreads, stream, args);
 }
 

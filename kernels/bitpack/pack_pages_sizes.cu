@@ -128,10 +128,11 @@ __global__ void __launch_bounds__(kPackThreads)
 
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   if (range.by_pages()) return launch_size_warp(args, range, stream);
-  return args.has_steps ? launch_units(size_units_kernel<std::uint64_t, true>,
-                                       size_units_kernel<std::uint32_t, true>, args, range, stream)
-                        : launch_units(size_units_kernel<std::uint64_t, false>,
-                                       size_units_kernel<std::uint32_t, false>, args, range, stream);
+  return args.has_steps
+             ? launch_units(size_units_kernel<std::uint64_t, true>,
+                            size_units_kernel<std::uint32_t, true>, args, range, stream)
+             : launch_units(size_units_kernel<std::uint64_t, false>,
+                            size_units_kernel<std::uint32_t, false>, args, range, stream);
 }
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {

@@ -19,7 +19,7 @@ template <class Word, bool kSteps = false>
 struct LaneView {
   const unsigned char* first;   // its value in the first record
   const unsigned char* source;  // that of the other lane; null: there is none
-  std::uint32_t step;          // a chunk has at most 2^28 bytes, so offsets fit 32 bits
+  std::uint32_t step;           // a chunk has at most 2^28 bytes, so offsets fit 32 bits
   std::uint32_t records;
   int value_bytes;
   bool aligned;
@@ -52,7 +52,7 @@ struct LaneView {
     } else {
 #pragma unroll
       for (Word& value : values) value = 0;
-      // One copy of the code for both lanes: the source comes first, and is then what the lane loses.
+        // One copy of the code for both lanes: the source comes first, and is then what the lane loses.
 #pragma unroll 1
       for (const unsigned char* from = source != nullptr ? source : first;; from = first) {
         Word loaded[kCount];

@@ -189,8 +189,8 @@ __device__ void settle_cost(const CutShape& shape, const Scale& scale, int item,
 template <class Word>
 __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
-  const Scale scale = scale_of(
-      shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups));
+  const Scale scale =
+      scale_of(shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups));
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
   int rows = 0;
@@ -268,7 +268,8 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
 /// The block copies it.
 __device__ void copy_task(const PackTask& from, PackTask& to) {
   static_assert(sizeof from % sizeof(std::uint32_t) == 0);
-  for (int i = threadIdx.x; i < static_cast<int>(sizeof from / sizeof(std::uint32_t)); i += kThreads)
+  for (int i = threadIdx.x; i < static_cast<int>(sizeof from / sizeof(std::uint32_t));
+       i += kThreads)
     reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
 }
 

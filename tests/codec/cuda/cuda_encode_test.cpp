@@ -206,10 +206,11 @@ Bytes led_tuples(const Column& column, std::uint64_t records, std::int64_t step,
     for (int lane = 0; lane < column.tuple; ++lane) {
       const std::int64_t number = step * (walk + static_cast<std::int64_t>(random() % 4));
       const double decimal = static_cast<double>(number) / divisor;
-      const std::uint64_t bits =
-          column.type == ValueType::f64   ? std::bit_cast<std::uint64_t>(decimal)
-          : column.type == ValueType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(decimal))
-                                          : static_cast<std::uint64_t>(number);
+      const std::uint64_t bits = column.type == ValueType::f64
+                                     ? std::bit_cast<std::uint64_t>(decimal)
+                                 : column.type == ValueType::f32
+                                     ? std::bit_cast<std::uint32_t>(static_cast<float>(decimal))
+                                     : static_cast<std::uint64_t>(number);
       put_value(bytes, bits, value_bytes(column.type), column.big_endian);
     }
   }
@@ -239,8 +240,7 @@ TEST(CudaEncodeSmall, PacksColumnsBehindMaps) {
   const Layout layout = parse_record("f64x2,u16,i16x2").value();
   Bytes values;
   std::vector<Bytes> columns;
-  for (const Column& column : layout.columns)
-    columns.push_back(led_tuples(column, 3000, 1, 1000));
+  for (const Column& column : layout.columns) columns.push_back(led_tuples(column, 3000, 1, 1000));
   for (std::size_t i = 0; i < 3000; ++i)
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto bytes = static_cast<std::ptrdiff_t>(layout.columns[c].bytes());

@@ -80,9 +80,9 @@ TEST(DeviceStepsCudaSmall, EverySourceOfALane) {
     const Column column = column_of(record);
     for (const int source : {0, 1, 2}) {
       const Bytes values = led_walks(column, 2000, {0, 1, 2, source, 4, 5});
-      EXPECT_EQ(maps_at_level_1(values, column).find("3-" + std::to_string(source)) !=
-                    std::string::npos,
-                column.tuple == 4 || source == 2);
+      EXPECT_EQ(
+          maps_at_level_1(values, column).find("3-" + std::to_string(source)) != std::string::npos,
+          column.tuple == 4 || source == 2);
       expect_streams_of_cpu(values, column);
     }
     // Each follows the one before.

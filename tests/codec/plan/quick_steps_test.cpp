@@ -86,12 +86,11 @@ TEST(QuickSteps, LanesThatWalkByThemselvesAreLeftAlone) {
 // Lane 2 follows lane 1, which follows lane 0: each loses the other as it was.
 TEST(QuickSteps, ASourceMayHaveAStepOfItsOwn) {
   Draws draws(3);
-  const Bytes values =
-      tuples("i32x3", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
-        lanes[0] += draws.around_zero(100000);
-        lanes[1] = lanes[0] + draws.around_zero(3000);
-        lanes[2] = lanes[1] + draws.around_zero(30);
-      });
+  const Bytes values = tuples("i32x3", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
+    lanes[0] += draws.around_zero(100000);
+    lanes[1] = lanes[0] + draws.around_zero(3000);
+    lanes[2] = lanes[1] + draws.around_zero(30);
+  });
   EXPECT_EQ(steps_of(values, "i32x3"), "2-1 1-0");
   EXPECT_EQ(steps_of(values, "i32x3", at_level(2)), "2-1 1-0");
 }
@@ -160,11 +159,10 @@ TEST(QuickSteps, FloatsAreTakenInOrder) {
 TEST(QuickSteps, AnOrderThatIsAskedForIsWeighed) {
   // Behind one difference lanes are noise of their own; as they are, one follows the other.
   Draws draws(3);
-  const Bytes values =
-      tuples("i32x2", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
-        lanes[0] = draws.around_zero(1 << 20);
-        lanes[1] = lanes[0] + draws.around_zero(3);
-      });
+  const Bytes values = tuples("i32x2", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
+    lanes[0] = draws.around_zero(1 << 20);
+    lanes[1] = lanes[0] + draws.around_zero(3);
+  });
   for (const int order : {0, 1, 4}) {
     EncodeSettings settings = at_level(1);
     settings.order = order;
@@ -184,7 +182,8 @@ TEST(QuickSteps, StreamsAreSmallerAndComeBack) {
     EncodeSettings without = at_level(1);
     without.maps = false;
     const auto size = [&](const EncodeSettings& settings) {
-      return encode_chunk(values, layout, false, plan_chunk(values, layout, false, settings)).size();
+      return encode_chunk(values, layout, false, plan_chunk(values, layout, false, settings))
+          .size();
     };
     EXPECT_LT(size(at_level(1)), size(without)) << record;
     EncodeOptions options;
