@@ -42,7 +42,6 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
   args.out = pack.out;
   args.value_bytes = static_cast<std::uint8_t>(sizes.value_bytes);
   args.tuple = static_cast<std::uint8_t>(sizes.tuple);
-  args.has_steps = pack.has_steps;
   if (!args.is_narrow()) {
     args.residuals = layout.take<Word>(sizes.values);
     args.page_states = layout.take<unsigned char>(sizes.pages * sizes.state_room);

@@ -15,6 +15,7 @@
 #include "codec/plan/exact_maps.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/quick_steps.h"
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/coder_traits.h"
@@ -51,7 +52,8 @@ std::uint32_t maps_to_find(const DeviceEncode& encode) {
 
 /// Whether lanes less others are looked for.
 bool finds_steps(const DeviceEncode& encode) {
-  return encode.maps && level_policy(kDeviceLevel).quick_maps && encode.column.tuple > 1;
+  return encode.maps && level_policy(kDeviceLevel).quick_maps &&
+         may_have_quick_steps(encode.column.tuple);
 }
 
 /// Groups of a lane in the pages of a chunk.
@@ -148,7 +150,6 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   EncodeScratch scratch{};
   cuda::PackArgs& pack = scratch.pack;
   pack.num_tasks = shape.num_chunks;
-  pack.has_steps = finds_steps(encode);
   pack.tasks = layout.take<cuda::PackTask>(sums.tasks);
   pack.unit_starts = layout.take<std::uint64_t>(sums.tasks + 1);
   pack.descriptors = layout.take<std::uint16_t>(units * cuda::kUnitGroups);
@@ -175,7 +176,7 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
                   .differs = pack.differs,
                   .maps = scratch.maps.maps};
   scratch.steps = {.shape = shape, .tasks = pack.tasks, .steps = {}};
-  if (pack.has_steps)
+  if (finds_steps(encode))
     scratch.steps.steps = {
         .bytes = layout.take<unsigned char>(chunks * cuda::StepFields::room(shape.tuple)),
         .tuple = shape.tuple};

@@ -12,7 +12,7 @@ std::shared_ptr<MappedColumn> map_quickly(const ColumnBytes& column, const Encod
   const bool has_group = column.records >= format::kGroupValues;
   if (settings.plain_bytes || !has_front || !has_group) return nullptr;
   std::shared_ptr<MappedColumn> mapped = map_exactly(column, settings, workers, maps);
-  if (column.column.tuple == 1) return mapped;
+  if (!may_have_quick_steps(column.column.tuple)) return mapped;
   format::Front plain;
   if (!mapped && plain_maps(column.column.type, settings.level).size() > 1)
     plain = choose_plain_front(column, settings, workers);

@@ -1,13 +1,13 @@
 #include "codec/plan/quick_steps.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <optional>
 
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/sampled_groups.h"
+#include "kernels/bitpack/group_pack.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/words/map_lane.h"
@@ -74,6 +74,18 @@ class QuickStepChoice {
   }
 
  private:
+  std::uint64_t residual_bits(const Word* group) const {
+    Word residuals[format::kGroupValues];
+    for (std::size_t i = 0; i < std::size(residuals); ++i)
+      residuals[i] = zigzag_encode(group[i], value_bits(column_.column.type));
+    std::uint8_t counts[65];
+    count_bit_lengths(residuals, counts);
+    std::uint64_t bits = 0;
+    for (std::uint64_t length = 1; length <= 8 * sizeof(Word); ++length)
+      bits += length * counts[length];
+    return bits;
+  }
+
   /// Bits that residuals have by themselves.
   std::uint64_t glance_at(std::vector<Word> groups) const {
     std::uint64_t least = ~std::uint64_t{0};
@@ -82,9 +94,7 @@ class QuickStepChoice {
       for (std::size_t at = 0; at < groups.size(); at += kHistoryAndGroup) {
         Word* const words = groups.data() + at;
         for (std::size_t i = kHistoryAndGroup; order > 0 && --i > 0;) words[i] -= words[i - 1];
-        for (std::size_t i = kMaxOrder; i < kHistoryAndGroup; ++i)
-          bits += static_cast<unsigned>(
-              std::bit_width(zigzag_encode(words[i], value_bits(column_.column.type))));
+        bits += residual_bits(words + kMaxOrder);
       }
       if (order >= order_.value_or(0)) least = std::min(least, bits);
     }
@@ -100,8 +110,7 @@ class QuickStepChoice {
     const std::uint64_t few = glance_at(few_.groups_of(target));
     std::uint64_t least = ~std::uint64_t{0};
     LaneStep best;
-    const int sources = std::min(target, quick_sources(column_.column.tuple));
-    for (int source = target - sources; source < target; ++source) {
+    for (int source = 0; source < target; ++source) {
       const LaneStep step{static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source),
                           LaneStepKind::minus};
       if (glance_at(few_.groups_of(step)) >= few) continue;
@@ -127,7 +136,7 @@ class QuickStepChoice {
 
 std::vector<LaneStep> choose_quick_steps(const ColumnBytes& column, const format::Front& front,
                                          const EncodeSettings& settings) {
-  if (column.column.tuple == 1) return {};
+  if (!may_have_quick_steps(column.column.tuple)) return {};
   const ResidualSource source(column, front);
   return value_bytes(column.column.type) == 8
              ? QuickStepChoice<std::uint64_t>(source, settings).choose()

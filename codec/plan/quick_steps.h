@@ -12,11 +12,10 @@
 
 namespace gdelta {
 
-/// Lanes before a lane that it is compared with: all of a narrow tuple, of a wide one the one before.
-inline constexpr int kMostQuickSources = 3;
-GDELTA_HD constexpr int quick_sources(int tuple) {
-  return tuple <= kMostQuickSources + 1 ? kMostQuickSources : 1;
-}
+/// They are of narrow tuples, whose lanes a device has side by side in registers.
+inline constexpr int kMostSteppedLanes = 4;
+constexpr bool may_have_quick_steps(int tuple) { return tuple > 1 && tuple <= kMostSteppedLanes; }
+
 /// So many groups of a lane, spread evenly, are looked at first.
 inline constexpr std::uint32_t kGlanceGroups = 4;
 template <class Count>
@@ -26,8 +25,7 @@ GDELTA_HD GroupSampleOf<Count> glance_groups(Count tuples) {
 }
 
 /// The steps of a column behind `front`, of which the map matters, from the last target to the first; none if they save too
-/// little. A lane loses the one of quick_sources lanes before it without which it is packed in the fewest bits, of equals the
-/// first, if
+/// little. A lane loses that one of the lanes before it without which it is packed in the fewest bits, of equals the first, if
 ///   1. its residuals have fewer bits in glance_groups, and
 ///   2. it is clearly less in all groups that orders are chosen by,
 /// each at the best order. The source counts as it is without a step. Behind all steps the column has to be clearly less, too.

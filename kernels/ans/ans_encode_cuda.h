@@ -125,7 +125,6 @@ struct AnsEncodeArgs {
   std::uint32_t fit_columns;   // that have cells side by side
   std::uint8_t value_bytes;    // of every task
   std::uint8_t tuple;
-  bool has_steps;  // some tasks may have them
   AnsEffort effort;
 
   // Of wide tuples: residuals of all tasks, sign-extended, page after page and lane after lane; and

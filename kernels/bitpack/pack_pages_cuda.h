@@ -50,7 +50,6 @@ struct PackArgs {
   std::uint32_t* part_checks;  // [num_pages]; of a constant the first alone
   PackResult* results;         // [num_tasks]
   unsigned char* out;
-  bool has_steps;  // some tasks may have them
 };
 
 /// The tasks of one launch: [first_task, end_task), all of 8-byte values or none. `num_units` of

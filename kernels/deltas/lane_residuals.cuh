@@ -38,12 +38,6 @@ struct LaneView {
         big_endian(task.big_endian),
         has_strides(task.num_strides > 0) {}
 
-  /// The same of another lane of the task.
-  __device__ void go_to(const PackTask& task, std::uint32_t lane) {
-    first = task.values + lane * value_bytes;
-    source = source_of(task, lane);
-  }
-
   /// Values after byte order, map and step.
   template <int kCount>
   __device__ void load(const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) const {
@@ -243,14 +237,14 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
 
 /// Goes through the groups of a unit. The values of the next group are on their way while those of
 /// this one are worked on; what the task says is looked up once a lane.
-template <bool kCompare, class Word, bool kSteps>
+template <bool kCompare, class Word>
 struct UnitGroups {
   const PackTask& task;
   std::uint32_t page_first;
   std::uint32_t groups;  // of each lane
   std::uint32_t lane;
   std::uint32_t number;  // of the group in its lane
-  LaneView<Word, kSteps> values;
+  LaneView<Word> values;
   int order = 0;
   Word origin = 0;
   bool differs = false;
@@ -273,7 +267,7 @@ struct UnitGroups {
     if (++number == groups) {
       number = 0;
       ++lane;
-      values.go_to(task, lane);
+      values.first += values.value_bytes;
       enter_lane();
     }
     ahead = load_group<kCompare>(task, values, first(), order, origin, differs);

@@ -32,8 +32,8 @@ struct PackTask {
   bool big_endian;
   bool planned_raw;  // nothing is looked at
   std::uint8_t orders[kMaxLanes];
-  /// Lane l is packed less lane sources[l] - 1 (lane_steps.h), which is an earlier one; if 0 as it is.
-  std::uint8_t sources[kMaxLanes];
+  /// Of narrow tuples: lane l is packed less lane sources[l] - 1 (lane_steps.h), which is an earlier one; if 0 as it is.
+  std::uint8_t sources[kWarpPathTuple];
 
   GDELTA_HD bool is_mapped() const { return source != nullptr; }
   GDELTA_HD bool has_steps() const { return step_bytes > 0; }

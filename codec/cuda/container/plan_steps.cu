@@ -26,8 +26,9 @@ constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 /// What is weighed of a lane: itself, and itself less each of its sources.
-constexpr int kWays = 1 + kMostQuickSources;
-constexpr int kMostItems = kWays * kMaxLanes;
+constexpr int kWays = kMostSteppedLanes;
+constexpr int kMostItems = kWays * kMostSteppedLanes;
+static_assert(kMostSteppedLanes == kWarpPathTuple);
 
 /// Way w of a lane, and its number among all.
 struct Item {
@@ -37,9 +38,7 @@ struct Item {
   __device__ explicit Item(int number) : lane(number / kWays), way(number % kWays) {}
   __device__ int number() const { return lane * kWays + way; }
   __device__ int source() const { return lane - kWays + way; }  // rises with the way
-  __device__ bool exists(int tuple) const {
-    return lane < tuple && (way == 0 || (source() >= 0 && lane - source() <= quick_sources(tuple)));
-  }
+  __device__ bool exists() const { return way == 0 || source() >= 0; }
 };
 
 /// The groups and the orders by which items are weighed.
@@ -56,8 +55,8 @@ struct StepsShared {
   std::uint64_t bits[kMostItems];
   std::uint8_t orders[kMostItems];
   bool is_weighed[kMostItems];
-  unsigned long long before, saved;  // bits of all lanes, and what steps save of them
-  std::uint8_t sources[kMaxLanes];   // as PackTask has them
+  unsigned long long before, saved;         // bits of all lanes, and what steps save of them
+  std::uint8_t sources[kMostSteppedLanes];  // as PackTask has them
   PackTask task;
 };
 
@@ -134,8 +133,7 @@ __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
   const Scale scale = scale_of(shape, glance_groups(shared.task.records));
   for_residuals(
-      shape, scale, shared,
-      [&](const Item& item) { return item.lane > 0 && item.exists(shape.tuple); },
+      shape, scale, shared, [&](const Item& item) { return item.lane > 0 && item.exists(); },
       [&](std::uint32_t sum, const Word(&residuals)[kGroupRegisters]) {
         std::uint32_t bits = 0;
 #pragma unroll
@@ -147,7 +145,7 @@ __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   bool any = false;
   for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
     const Item item(i), plain(item.lane, 0);
-    const bool pays = item.way > 0 && item.exists(shape.tuple) &&
+    const bool pays = item.way > 0 && item.exists() &&
                       least_sum(scale, item, shared) < least_sum(scale, plain, shared);
     shared.is_weighed[i] = item.way == 0 || pays;
     any |= pays;

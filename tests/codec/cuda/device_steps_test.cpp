@@ -61,34 +61,30 @@ TEST(DeviceStepsCudaSmall, EveryWidthAndNarrowTuple) {
     }
 }
 
-TEST(DeviceStepsCudaSmall, WideTuples) {
+TEST(DeviceStepsCudaSmall, WideTuplesAreLeftAlone) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"i16x5", "u8x7", "i32:bex8", "i64x9", "i24x16", "i16x64", "i64x64"}) {
+  for (const char* record : {"i16x5", "i32:bex8", "i64x64"}) {
     const Column column = column_of(record);
-    std::vector<int> leaders(column.tuple);
-    for (int lane = 0; lane < column.tuple; ++lane)
-      leaders[static_cast<std::size_t>(lane)] = lane % 3 == 1 ? lane - 1 : lane;
-    const Bytes values = led_walks(column, 900, leaders);
-    EXPECT_NE(maps_at_level_1(values, column).find("1-0"), std::string::npos) << record;
+    const Bytes values = led_walks(column, 900, {0, 0, 0, 0, 0});
+    EXPECT_EQ(maps_at_level_1(values, column).find('-'), std::string::npos) << record;
     expect_streams_of_cpu(values, column);
   }
 }
 
 TEST(DeviceStepsCudaSmall, EverySourceOfALane) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"i16x4", "i32x4", "i32x6"}) {
+  for (const char* record : {"i16x4", "i32x4", "i64x4"}) {
     const Column column = column_of(record);
     for (const int source : {0, 1, 2}) {
-      const Bytes values = led_walks(column, 2000, {0, 1, 2, source, 4, 5});
-      EXPECT_EQ(
-          maps_at_level_1(values, column).find("3-" + std::to_string(source)) != std::string::npos,
-          column.tuple == 4 || source == 2);
+      const Bytes values = led_walks(column, 2000, {0, 1, 2, source});
+      EXPECT_NE(maps_at_level_1(values, column).find("3-" + std::to_string(source)),
+                std::string::npos);
       expect_streams_of_cpu(values, column);
     }
     // Each follows the one before.
-    expect_streams_of_cpu(led_walks(column, 2000, {0, 0, 1, 2, 3, 4}), column);
+    expect_streams_of_cpu(led_walks(column, 2000, {0, 0, 1, 2}), column);
     // The same lane again, and all lanes alike.
-    expect_streams_of_cpu(led_walks(column, 2000, {0, 0, 0, 0, 0, 0}, 5), column);
+    expect_streams_of_cpu(led_walks(column, 2000, {0, 0, 0, 0}, 5), column);
   }
 }
 
@@ -104,11 +100,11 @@ TEST(DeviceStepsCudaSmall, LanesThatWalkByThemselvesAreLeftAlone) {
 
 TEST(DeviceStepsCudaSmall, LengthsAtEveryEdge) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"i16x2", "i24x3", "i64x2", "i32x7"}) {
+  for (const char* record : {"i16x2", "i24x3", "i64x2", "i32x4"}) {
     const Column column = column_of(record);
     for (const std::uint64_t records : {1, 2, 127, 128, 129, 255, 256, 1025, 4099})
-      expect_stream_of_cpu(led_walks(column, records, {0, 0, 0, 0, 0, 0, 0}), column,
-                           256 * column.bytes(), std::nullopt, records % 5);
+      expect_stream_of_cpu(led_walks(column, records, {0, 0, 0, 0}), column, 256 * column.bytes(),
+                           std::nullopt, records % 5);
   }
 }
 
@@ -139,7 +135,7 @@ TEST(DeviceStepsCudaSmall, ConstantAndRawChunks) {
 
 TEST(DeviceStepsCudaSmall, BehindMapsOfLanes) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"f32x2", "f64:bex3", "f64x5"}) {  // thousandths
+  for (const char* record : {"f32x2", "f64:bex3", "f64x4"}) {  // thousandths
     const Column column = column_of(record);
     std::mt19937_64 random(9);
     Bytes values;
@@ -180,7 +176,7 @@ TEST(DeviceStepsCudaSmall, BehindMapsOfLanes) {
 // Numbers too small for a binary step, around zero: those below it follow each other backwards but in their order.
 TEST(DeviceStepsCudaSmall, FloatsInOrder) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"f32x2", "f64x3", "f32:bex5"}) {
+  for (const char* record : {"f32x2", "f64x3", "f32:bex4"}) {
     const Column column = column_of(record);
     std::mt19937_64 random(9);
     Bytes values;

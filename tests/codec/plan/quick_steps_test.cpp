@@ -69,12 +69,11 @@ TEST(QuickSteps, FindsTheLaneThatAnotherFollows) {
   for (const std::size_t source : {0, 1, 2})
     EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks(3, source)), "i32x4"),
               "3-" + std::to_string(source));
-  EXPECT_EQ(steps_of(tuples("i32x9", 3000, walks(8, 7)), "i32x9"), "8-7");
 }
 
-TEST(QuickSteps, LooksAtTheLaneBeforeInWideTuples) {
-  EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks(3, 1)), "i32x4"), "3-1");
-  EXPECT_EQ(steps_of(tuples("i32x5", 3000, walks(4, 2)), "i32x5"), "");
+TEST(QuickSteps, WideTuplesAreLeftAlone) {
+  EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks(3, 2)), "i32x4"), "3-2");
+  EXPECT_EQ(steps_of(tuples("i32x5", 3000, walks(4, 3)), "i32x5"), "");
 }
 
 TEST(QuickSteps, LanesThatWalkByThemselvesAreLeftAlone) {
@@ -113,14 +112,14 @@ TEST(QuickSteps, FewGroupsRefuse) {
 TEST(QuickSteps, TheWholeColumnHasToSave) {
   Draws draws(3);
   const auto small_beside = [&](std::int64_t others) {
-    return tuples("i64x8", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
+    return tuples("i64x4", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
       for (std::int64_t& lane : lanes) lane += draws.around_zero(others);
-      lanes[6] = draws.around_zero(30);
-      lanes[7] = lanes[6];
+      lanes[2] = draws.around_zero(1);
+      lanes[3] = lanes[2];
     });
   };
-  EXPECT_EQ(steps_of(small_beside(1000), "i64x8"), "7-6");
-  EXPECT_EQ(steps_of(small_beside(std::int64_t{1} << 55), "i64x8"), "");
+  EXPECT_EQ(steps_of(small_beside(1000), "i64x4"), "3-2");
+  EXPECT_EQ(steps_of(small_beside(std::int64_t{1} << 61), "i64x4"), "");
 }
 
 TEST(QuickSteps, LanesHaveTheirMapsBefore) {
@@ -176,7 +175,7 @@ TEST(QuickSteps, WantAWholeGroup) {
 }
 
 TEST(QuickSteps, StreamsAreSmallerAndComeBack) {
-  for (const char* record : {"u8x3", "i16x2", "i32x5"}) {
+  for (const char* record : {"u8x3", "i16x2", "i32x4"}) {
     const Layout layout = layout_of(record);
     const Bytes values = tuples(record, 5000, walks(1, 0));
     EncodeSettings without = at_level(1);
