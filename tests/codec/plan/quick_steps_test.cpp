@@ -109,11 +109,25 @@ TEST(QuickSteps, FewGroupsRefuse) {
   EXPECT_EQ(steps_of(follows_but_in(1), "i32x2"), "1-0");
 }
 
+// Lane 2 takes a little less without lane 0, lane 1 nearly nothing.
+TEST(QuickSteps, EachLaneHasToSaveClearly) {
+  Draws draws(3);
+  const auto beside = [&](std::int64_t size) {
+    return tuples("i32x3", 3000, [&, size](std::uint64_t, std::vector<std::int64_t>& lanes) {
+      lanes[0] = draws.around_zero(1 << 16);
+      lanes[1] = lanes[0];
+      lanes[2] = lanes[0] + draws.around_zero(size);
+    });
+  };
+  EXPECT_EQ(steps_of(beside(1 << 20), "i32x3"), "1-0");
+  EXPECT_EQ(steps_of(beside(1 << 12), "i32x3"), "2-0 1-0");
+}
+
 TEST(QuickSteps, TheWholeColumnHasToSave) {
   Draws draws(3);
   const auto small_beside = [&](std::int64_t others) {
     return tuples("i64x4", 3000, [&](std::uint64_t, std::vector<std::int64_t>& lanes) {
-      for (std::int64_t& lane : lanes) lane += draws.around_zero(others);
+      for (std::int64_t& lane : lanes) lane = draws.around_zero(others);
       lanes[2] = draws.around_zero(1);
       lanes[3] = lanes[2];
     });
