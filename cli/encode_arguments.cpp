@@ -12,8 +12,8 @@ const char* const kEncodeHelp =
   -1 is the fastest, -9 the smallest, -5 the default. What 20 recordings become, and the
   speed of the whole command on one core of a cloud machine:
     level    -1    -2    -3    -4    -5    -6    -7    -8    -9
-    ratio  2.69  2.69  4.65  4.66  4.74  4.85  5.15  5.19  5.46
-    MB/s    166   175   127   133   119    77    28   9.8   3.5
+    ratio  2.75  2.75  4.65  4.66  4.74  4.85  5.15  5.19  5.46
+    MB/s    126   129   104   106    98    69    27   9.1   3.4
   -1 and -2 leave zstd out for numbers, so that they decode fast, on a GPU too. Text and
   other bytes that are no numbers go to zstd at every level where it makes them smaller,
   at -9 to LZMA where that saves 3 % more; it decodes as fast as xz does.
