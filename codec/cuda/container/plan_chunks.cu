@@ -4,7 +4,6 @@
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/planned_lengths.cuh"
 #include "codec/plan/levels.h"
-#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/launch.cuh"
@@ -41,19 +40,6 @@ struct PlanShared {
 template <bool kExact>
 __device__ int num_tried_maps(const CutShape& shape) {
   return shape.num_maps + (kExact ? 1 : 0);
-}
-
-/// The costs of the rows that a warp has filled.
-template <class Word, bool kExact>
-__device__ void add_costs(PlanShared<Word, kExact>& shared, int warp, int rows, int value_bits) {
-  const int thread = threadIdx.x & 31;
-  __syncwarp();  // all groups are counted
-  if (thread < rows) {
-    atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
-              choose_width(shared.counts[warp].row(thread), value_bits).bits);
-    shared.counts[warp].clear_row(thread);
-  }
-  __syncwarp();  // rows may be filled again
 }
 
 /// What a map makes of a group; of one in a pass of its own any word where a value has none.
@@ -112,12 +98,12 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
         ++rows;
       }
       if (rows + kTriedOrders > kUnitGroups) {
-        add_costs(shared, warp, rows, value_bits);
+        add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
         rows = 0;
       }
     }
   }
-  add_costs(shared, warp, rows, value_bits);
+  add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
 }
 
 /// The order of one lane under one map: the least cost, ties to the lower.

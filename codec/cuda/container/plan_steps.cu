@@ -7,7 +7,6 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/quick_steps.h"
 #include "formats/gdelta/maps/lane_step_fields.h"
-#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/field_sink.cuh"
@@ -153,19 +152,6 @@ __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   return __syncthreads_or(any) != 0;
 }
 
-/// The costs of the rows that a warp has filled.
-template <class Word>
-__device__ void add_costs(StepsShared<Word>& shared, int warp, int rows, int value_bits) {
-  const int thread = threadIdx.x & 31;
-  __syncwarp();  // all groups are counted
-  if (thread < rows) {
-    atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
-              choose_width(shared.counts[warp].row(thread), value_bits).bits);
-    shared.counts[warp].clear_row(thread);
-  }
-  __syncwarp();  // rows may be filled again
-}
-
 /// What an item costs at the order that suits it, ties to the lower; the thread's own.
 template <class Word>
 __device__ void settle_cost(const CutShape& shape, const Scale& scale, int item,
@@ -198,10 +184,10 @@ __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
         if (thread == 0) shared.row_sums[warp][rows] = static_cast<std::uint16_t>(sum);
         shared.counts[warp].add_group(residuals, rows);
         if (++rows < kUnitGroups) return;
-        add_costs(shared, warp, rows, value_bits);
+        add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
         rows = 0;
       });
-  add_costs(shared, warp, rows, value_bits);
+  add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
   __syncthreads();  // all groups are weighed
   for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads)
     if (shared.is_weighed[item]) settle_cost(shape, scale, item, shared);

@@ -2,6 +2,7 @@
 // word counts a length. Adding one to it is an instruction that takes the threads with the same length together.
 #pragma once
 
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 
 namespace gdelta::cuda {
@@ -32,5 +33,18 @@ struct PlannedLengths<std::uint32_t> {
     for (int i = 0; i < kRowWords; ++i) rows[row * kRowWords + i] = 0;
   }
 };
+
+/// Adds the costs of the rows that a warp has filled, each to the sum that it is for: sums[row_sums[row]].
+template <class Word>
+__device__ void add_costs(PlannedLengths<Word>& counts, const std::uint16_t* row_sums, int rows,
+                          int value_bits, std::uint32_t* sums) {
+  const int thread = threadIdx.x & 31;
+  __syncwarp();  // all groups are counted
+  if (thread < rows) {
+    atomicAdd(&sums[row_sums[thread]], choose_width(counts.row(thread), value_bits).bits);
+    counts.clear_row(thread);
+  }
+  __syncwarp();  // rows may be filled again
+}
 
 }  // namespace gdelta::cuda
