@@ -45,13 +45,14 @@ class ColumnPlanner {
  public:
   /// Sections of `bytes_to_beat` or more are not wanted.
   ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                Work* work, std::uint64_t bytes_to_beat)
+                Work* work, std::uint64_t bytes_to_beat, std::optional<PlainFronts> plain)
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
         workers_(workers),
         work_(work),
         bytes_to_beat_(bytes_to_beat),
+        plain_(std::move(plain)),
         on_trial_(tried(ChosenBy::trial)),
         frames_(column, settings, workers, bytes_to_beat) {}
 
@@ -140,17 +141,10 @@ class ColumnPlanner {
   // Chooses them without strides, under every map there is.
   Front choose_map_and_orders() {
     WorkPart of_orders(work_, kShareOfOrders);
-    by_widths_.bits = ~std::uint64_t{0};
-    for (const ValueMap map : plain_maps(column_.column.type, settings_.level)) {
-      Front& plain = by_widths_.plain.emplace_back();
-      plain.map = map;
-      WorkPart of_map(&of_orders, 0.5);  // there are seldom more than two
-      const std::uint64_t bits = set_best_orders(plain, &of_map);
-      if (bits >= by_widths_.bits) continue;
-      by_widths_.bits = bits;
-      by_widths_.best_plain = by_widths_.plain.size() - 1;
-    }
-    return by_widths_.plain[by_widths_.best_plain];
+    by_widths_.plain =
+        plain_ ? *std::move(plain_) : choose_plain_fronts(column_, settings_, workers_, &of_orders);
+    by_widths_.bits = by_widths_.plain.bits;
+    return by_widths_.plain.best_front();
   }
 
   // The lane that costs most gains most from a stride.
@@ -298,7 +292,7 @@ class ColumnPlanner {
   // Adds the first of them with all lanes at each order behind each map.
   void add_every_order(std::vector<Candidate>& candidates) const {
     ColumnModel candidate = candidates.front().model;
-    for (const Front& plain : by_widths_.plain)
+    for (const Front& plain : by_widths_.plain.fronts)
       for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
         candidate.front = plain;
         std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
@@ -417,6 +411,7 @@ class ColumnPlanner {
   std::vector<Coder> on_trial_;
   /// Whether trials fit tables as lower levels do, and what is best is encoded once more.
   bool quick_trials_ = false;
+  std::optional<PlainFronts> plain_;
   /// The candidate of a coder of which frames have asked what it is expected to take.
   std::optional<Candidate> expected_;
   /// What linear prediction leaves, if it is the best.
@@ -429,8 +424,9 @@ class ColumnPlanner {
 }  // namespace
 
 ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                        ColumnSection& made, Work* work, std::uint64_t bytes_to_beat) {
-  return ColumnPlanner(column, settings, workers, work, bytes_to_beat).plan(made);
+                        ColumnSection& made, Work* work, std::uint64_t bytes_to_beat,
+                        std::optional<PlainFronts> plain) {
+  return ColumnPlanner(column, settings, workers, work, bytes_to_beat, std::move(plain)).plan(made);
 }
 
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,

@@ -1,17 +1,21 @@
 // What suits one column best, of what is tried at a level: orders and strides, a coder, linear prediction.
 #pragma once
 
+#include <optional>
+
 #include "codec/chunk/chunk_encode.h"
 #include "codec/plan/frame_choice.h"
+#include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 
 namespace gdelta {
 
 /// Gives the model that suits a column best, maps in a pass of their own apart. Sections of `bytes_to_beat` or more are
-/// not wanted. `made` becomes the section, if a trial has made it.
+/// not wanted. `plain`: what plain maps do for the column, if that is known. `made` becomes the section, if a trial has made it.
 format::ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings,
                                 Workers& workers, ColumnSection& made, Work* work,
-                                std::uint64_t bytes_to_beat = kNothingToBeat);
+                                std::uint64_t bytes_to_beat = kNothingToBeat,
+                                std::optional<PlainFronts> plain = std::nullopt);
 
 /// Encodes all of the column; by the effort of the policy it is what the encoder makes. `page_states`: as ColumnToEncode has
 /// them.

@@ -28,13 +28,14 @@ class ExactMapChoice {
         policy_(level_policy(settings.level)),
         workers_(workers) {}
 
-  std::shared_ptr<MappedColumn> map(ColumnMaps& maps) const {
+  std::shared_ptr<MappedColumn> map(ColumnMaps& maps, std::optional<PlainFronts>& of_plain) const {
     Found found;
     for (int lane = 0; lane < column_.column.tuple; ++lane)
       found.push_back(value_bytes(column_.column.type) == 8 ? find<std::uint64_t>(lane)
                                                             : find<std::uint32_t>(lane));
     if (!has_any(found)) return nullptr;
-    const Front plain = choose_plain_front(column_, settings_, workers_);
+    of_plain = choose_plain_fronts(column_, settings_, workers_);
+    const Front& plain = of_plain->best_front();
     drop_those_that_save_little(plain, found);
     while (has_any(found)) {
       maps = maps_of(found, plain.map);
@@ -159,9 +160,10 @@ std::uint32_t exact_maps_of(ValueType type) {
 }
 
 std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
-                                          Workers& workers, ColumnMaps& maps) {
+                                          Workers& workers, ColumnMaps& maps,
+                                          std::optional<PlainFronts>& plain) {
   if (exact_maps_of(column.column.type) == 0) return nullptr;
-  return ExactMapChoice(column, settings, workers).map(maps);
+  return ExactMapChoice(column, settings, workers).map(maps, plain);
 }
 
 }  // namespace gdelta

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "codec/backend/backend.h"
 #include "codec/coders/column_maps.h"
+#include "codec/plan/lane_orders.h"
 
 namespace gdelta {
 
@@ -20,8 +22,9 @@ std::uint32_t exact_maps_of(ValueType type);
 ///   2. it gives back all others, too,
 ///   3. the groups are packed in clearly fewer bits, each at its best order, than behind the map without fields that suits
 ///      the column best. Other lanes have that one.
-/// `maps` becomes what it is behind.
+/// `maps` becomes what it is behind, `plain` what plain maps do for the column, if that was looked at.
 std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
-                                          Workers& workers, ColumnMaps& maps);
+                                          Workers& workers, ColumnMaps& maps,
+                                          std::optional<PlainFronts>& plain);
 
 }  // namespace gdelta

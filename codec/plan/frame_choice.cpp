@@ -232,7 +232,7 @@ class FrameTrials {
   std::vector<Front> all_fronts() const {
     const Front& packed = by_widths_.front;
     std::vector<Front> fronts{packed};
-    for (const Front& plain : by_widths_.plain) {
+    for (const Front& plain : by_widths_.plain.fronts) {
       if (settings_.order || (plain.map != ValueMap::none && !policy_.every_front)) continue;
       if (packed.map == plain.map && packed.num_strides == 0) continue;
       fronts.push_back(plain);
@@ -375,7 +375,7 @@ class FrameTrials {
     if (known != known_.end()) return known->enough_repeat;
     WorkPart of_bytes(&look, 0.1), of_values(&look, 0.2);
     if (residuals_.empty()) {
-      const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
+      const ColumnModel model{.front = by_widths_.plain.best_front(),
                               .section = {.coder = kFrameCoder}};
       residuals_ =
           residual_bytes(ResidualSource(column_, model.front), ranges_, model, workers_, &of_bytes);

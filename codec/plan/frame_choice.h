@@ -10,16 +10,16 @@
 
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 
 namespace gdelta {
 
 /// What the widths of a column's residuals have told of it.
 struct WidthPlan {
-  format::Front front;               // the best one
-  std::uint64_t bits = 0;            // that it is expected to take
-  std::vector<format::Front> plain;  // with each map there is, without strides
-  std::size_t best_plain = 0;        // of these
+  format::Front front;     // the best one
+  std::uint64_t bits = 0;  // that it is expected to take
+  PlainFronts plain;       // without strides
 };
 
 /// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 
 #include "codec/plan/levels.h"
 #include "codec/plan/sampled_groups.h"
@@ -248,22 +247,22 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
   return chosen;
 }
 
-format::Front choose_plain_front(const ColumnBytes& column, const EncodeSettings& settings,
-                                 Workers& workers) {
+PlainFronts choose_plain_fronts(const ColumnBytes& column, const EncodeSettings& settings,
+                                Workers& workers, Work* work) {
   const OrderPolicy& orders = level_policy(settings.level).orders;
-  format::Front best;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  PlainFronts plain;
   for (const ValueMap map : plain_maps(column.column.type, settings.level)) {
-    format::Front front;
+    WorkPart of_map(work, 0.5);  // there are seldom more than two
+    format::Front& front = plain.fronts.emplace_back();
     front.map = map;
-    const LaneOrders lanes =
-        choose_orders({column, front}, settings.order, {orders.highest, orders.groups}, workers);
-    if (lanes.bits >= least) continue;
-    least = lanes.bits;
-    best = front;
-    std::copy_n(lanes.orders, column.column.tuple, best.orders);
+    const LaneOrders lanes = choose_orders({column, front}, settings.order,
+                                           {orders.highest, orders.groups}, workers, &of_map);
+    std::copy_n(lanes.orders, column.column.tuple, front.orders);
+    if (plain.fronts.size() > 1 && lanes.bits >= plain.bits) continue;
+    plain.bits = lanes.bits;
+    plain.best = plain.fronts.size() - 1;
   }
-  return best;
+  return plain;
 }
 
 }  // namespace gdelta

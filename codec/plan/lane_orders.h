@@ -38,10 +38,17 @@ struct OrderEffort {
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
                          Workers& workers, Work* work = nullptr);
 
-/// The one of a level's plain maps behind which the column is packed in the fewest bits, of equals the first, with the best
-/// orders.
-format::Front choose_plain_front(const ColumnBytes& column, const EncodeSettings& settings,
-                                 Workers& workers);
+/// What a level's plain maps do for a column, each with its best orders.
+struct PlainFronts {
+  std::vector<format::Front> fronts;
+  std::size_t best =
+      0;  ///< that one behind which the column is packed in the fewest bits, of equals the first
+  std::uint64_t bits = 0;  ///< behind it
+
+  const format::Front& best_front() const { return fronts[best]; }
+};
+PlainFronts choose_plain_fronts(const ColumnBytes& column, const EncodeSettings& settings,
+                                Workers& workers, Work* work = nullptr);
 
 /// Whether all lanes of a front have this order.
 bool has_orders(const format::Front& front, int lanes, std::uint8_t order);

@@ -76,7 +76,7 @@ class PatientTrials {
 
   /// The values as they are, or at the order that was asked for.
   ColumnModel plain_candidate() const {
-    Front plain = choice_.by_widths.plain.front();
+    Front plain = choice_.by_widths.plain.fronts.front();
     if (!choice_.settings.order) std::fill_n(plain.orders, column_.column.tuple, std::uint8_t{0});
     return model_of(plain);
   }
@@ -113,7 +113,7 @@ class PatientTrials {
   /// The front of the widths, and every lane at each low order behind each map, ranked by quick trials.
   std::vector<ColumnModel> best_of_short(std::uint64_t others) const {
     std::vector<ColumnModel> candidates = asked_candidates();
-    for (Front front : choice_.by_widths.plain)
+    for (Front front : choice_.by_widths.plain.fronts)
       for (std::uint8_t order = 0; !choice_.settings.order && order <= kMostOrder; ++order) {
         std::fill_n(front.orders, column_.column.tuple, order);
         if (!is_plain(front)) candidates.push_back(model_of(front));

@@ -26,13 +26,16 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
                            Workers& workers, ColumnMaps& maps,
                            std::shared_ptr<MappedColumn>& mapped, ColumnSection& made, Work* work) {
   const LevelPolicy& policy = level_policy(settings.level);
+  std::optional<PlainFronts> plain_fronts;
   if (settings.maps && policy.quick_maps) {
-    mapped = map_quickly(column, settings, workers, maps);
+    mapped = map_quickly(column, settings, workers, maps, plain_fronts);
   } else if (settings.maps) {
     maps = choose_column_maps(column, settings);
     if (!maps.empty()) mapped = std::make_shared<MappedColumn>(column, maps, workers);
   }
-  if (mapped == nullptr) return plan_column(column, settings, workers, made, work);
+  if (mapped == nullptr)
+    return plan_column(column, settings, workers, made, work, kNothingToBeat,
+                       std::move(plain_fronts));
   WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
   const ColumnModel model = plan_column(mapped->column(), settings, workers, made, &of_mapped);
   maps.table_coders = table_coders(model, settings);
@@ -47,8 +50,9 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   if (keeps && made.bytes.empty())
     made = encode_section(mapped->column(), model, policy, policy.ans, workers);
   ColumnSection plain_made;
-  const ColumnModel plain = plan_column(column, settings, workers, plain_made, &of_plain,
-                                        keeps ? made.size() + behind : kNothingToBeat);
+  const ColumnModel plain =
+      plan_column(column, settings, workers, plain_made, &of_plain,
+                  keeps ? made.size() + behind : kNothingToBeat, std::move(plain_fronts));
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
   if (keeps && !plain_is_less) return model;

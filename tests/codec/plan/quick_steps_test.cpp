@@ -43,11 +43,12 @@ ColumnMaps maps_of(const Bytes& values, const char* record,
                    const EncodeSettings& settings = at_level(1)) {
   const Layout layout = layout_of(record);
   ColumnMaps maps;
+  std::optional<PlainFronts> plain;
   map_quickly({.first = reinterpret_cast<const unsigned char*>(values.data()),
                .record_bytes = layout.record_bytes(),
                .records = values.size() / layout.record_bytes(),
                .column = layout.columns[0]},
-              settings, Workers::alone(), maps);
+              settings, Workers::alone(), maps, plain);
   return maps;
 }
 
