@@ -18,8 +18,6 @@ namespace {
 
 using format::Front;
 
-constexpr std::size_t kHistoryAndGroup = kMaxOrder + format::kGroupValues;
-
 class ExactMapChoice {
  public:
   ExactMapChoice(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers)

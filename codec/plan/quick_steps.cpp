@@ -1,6 +1,7 @@
 #include "codec/plan/quick_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -15,8 +16,6 @@
 namespace gdelta {
 namespace {
 
-constexpr std::size_t kHistoryAndGroup = kMaxOrder + format::kGroupValues;
-
 /// Lanes, and lanes less others, by some of their groups.
 template <class Word>
 class SampledLanes {
@@ -30,8 +29,8 @@ class SampledLanes {
     std::vector<Word>& words = groups_[static_cast<std::size_t>(lane)];
     if (!words.empty()) return words;
     for_sampled_groups<Word>(source_, lane, sample_, 0, sample_.count,
-                             [&](const Word* group, std::uint64_t count) {
-                               words.insert(words.end(), group, group + kMaxOrder + count);
+                             [&](const Word* group, std::uint64_t) {
+                               words.insert(words.end(), group, group + kHistoryAndGroup);
                              });
     return words;
   }
@@ -68,7 +67,7 @@ class QuickStepChoice {
     for (int target = tuple - 1; target > 0; --target) add_step(target, steps, saved);
     if (steps.empty()) return steps;
     std::uint64_t before = 0;
-    for (int lane = 0; lane < tuple; ++lane) before += bits_of(all_.groups_of(lane));
+    for (int lane = 0; lane < tuple; ++lane) before += bits_of_lane(lane);
     if (!saves_a_pass(before - saved, before, policy_.strides.gain_permille)) steps.clear();
     return steps;
   }
@@ -106,6 +105,13 @@ class QuickStepChoice {
                                  {policy_.orders.highest, policy_.orders.groups});
   }
 
+  /// A target's is asked for again when the column is weighed.
+  std::uint64_t bits_of_lane(int lane) {
+    std::optional<std::uint64_t>& bits = lane_bits_[static_cast<std::size_t>(lane)];
+    if (!bits) bits = bits_of(all_.groups_of(lane));
+    return *bits;
+  }
+
   void add_step(int target, std::vector<LaneStep>& steps, std::uint64_t& saved) {
     const std::uint64_t few = glance_at(few_.groups_of(target));
     std::uint64_t least = ~std::uint64_t{0};
@@ -120,7 +126,7 @@ class QuickStepChoice {
       best = step;
     }
     if (best.target == best.source) return;
-    const std::uint64_t without = bits_of(all_.groups_of(target));
+    const std::uint64_t without = bits_of_lane(target);
     if (!saves_a_pass(least, without, policy_.strides.gain_permille)) return;
     steps.push_back(best);
     saved += without - least;
@@ -130,6 +136,7 @@ class QuickStepChoice {
   const LevelPolicy& policy_;
   std::optional<int> order_;
   SampledLanes<Word> few_, all_;
+  std::array<std::optional<std::uint64_t>, kMostSteppedLanes> lane_bits_;
 };
 
 }  // namespace

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/coders/residual_source.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
+
+/// Words of a whole sampled group, with the history that it has.
+inline constexpr std::size_t kHistoryAndGroup = kMaxOrder + kGroupValues;
 
 /// Calls function(words, count) for sampled groups [begin, end): kMaxOrder values before the group, then
 /// `count` of it, which it may destroy.

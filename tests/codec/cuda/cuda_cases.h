@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -162,6 +163,16 @@ inline void expect_decoded(const std::vector<TestChunk>& chunks, const Layout& l
         << " bytes, byte " << outcome.status[i].byte - outcome.block_at[i] << " of its block";
     ASSERT_TRUE(outcome.contents[i] == chunks[i].values) << to_string(layout) << " chunk " << i;
   }
+}
+
+inline Column column_of(const char* record) { return parse_record(record).value().columns[0]; }
+
+/// As f64 or f32, as the column has it.
+inline void put_float(Bytes& bytes, const Column& column, double value) {
+  const std::uint64_t bits = column.type == ValueType::f64
+                                 ? std::bit_cast<std::uint64_t>(value)
+                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  put_value(bytes, bits, value_bytes(column.type), column.big_endian);
 }
 
 inline format::ColumnModel pack_model(int order, std::uint32_t page_groups = 1) {

@@ -205,13 +205,12 @@ Bytes led_tuples(const Column& column, std::uint64_t records, std::int64_t step,
     walk += static_cast<std::int64_t>(random() % 601) - 300;
     for (int lane = 0; lane < column.tuple; ++lane) {
       const std::int64_t number = step * (walk + static_cast<std::int64_t>(random() % 4));
-      const double decimal = static_cast<double>(number) / divisor;
-      const std::uint64_t bits = column.type == ValueType::f64
-                                     ? std::bit_cast<std::uint64_t>(decimal)
-                                 : column.type == ValueType::f32
-                                     ? std::bit_cast<std::uint32_t>(static_cast<float>(decimal))
-                                     : static_cast<std::uint64_t>(number);
-      put_value(bytes, bits, value_bytes(column.type), column.big_endian);
+      if (is_float(column.type)) {
+        put_float(bytes, column, static_cast<double>(number) / divisor);
+      } else {
+        put_value(bytes, static_cast<std::uint64_t>(number), value_bytes(column.type),
+                  column.big_endian);
+      }
     }
   }
   return bytes;

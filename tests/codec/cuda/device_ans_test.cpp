@@ -8,8 +8,6 @@
 namespace gdelta::test {
 namespace {
 
-Column column_of(const char* record) { return parse_record(record).value().columns[0]; }
-
 void expect_ans_of_cpu(const char* record, std::uint64_t records, Pattern pattern,
                        std::uint64_t chunk_records, std::optional<int> order,
                        std::size_t skew = 0) {

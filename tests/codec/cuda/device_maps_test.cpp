@@ -1,6 +1,5 @@
 // device_encode finds the maps that compress finds at level 1, and leaves alone what it leaves.
 #ifdef GDELTA_HAS_CUDA
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,15 +8,6 @@
 
 namespace gdelta::test {
 namespace {
-
-Column column_of(const char* record) { return parse_record(record).value().columns[0]; }
-
-void put_float(Bytes& bytes, const Column& column, double value) {
-  const std::uint64_t bits = column.type == ValueType::f64
-                                 ? std::bit_cast<std::uint64_t>(value)
-                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  put_value(bytes, bits, value_bytes(column.type), column.big_endian);
-}
 
 /// Walks of whole numbers over 10^digits, from lane to lane the next of `digits`; -1: no decimals.
 Bytes decimal_walks(const Column& column, std::uint64_t records, std::vector<int> digits,

@@ -10,8 +10,6 @@
 namespace gdelta::test {
 namespace {
 
-Column column_of(const char* record) { return parse_record(record).value().columns[0]; }
-
 /// Lanes walk, and each that has a leader stays near that one: leaders[lane] is its number, or that of the lane itself.
 Bytes led_walks(const Column& column, std::uint64_t records, const std::vector<int>& leaders,
                 std::uint64_t seed = 1) {
@@ -166,11 +164,7 @@ TEST(DeviceStepsCudaSmall, BehindMapsOfLanes) {
       walk += static_cast<double>(random() % 601) - 300;
       for (int lane = 0; lane < column.tuple; ++lane) {
         const double number = (walk + static_cast<double>(random() % 4)) / 1000;
-        put_value(values,
-                  column.type == ValueType::f64
-                      ? std::bit_cast<std::uint64_t>(number)
-                      : std::bit_cast<std::uint32_t>(static_cast<float>(number)),
-                  value_bytes(column.type), column.big_endian);
+        put_float(values, column, number);
       }
     }
     const std::string maps = maps_at_level_1(values, column);
