@@ -174,12 +174,18 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
                   .tasks = pack.tasks,
                   .unit_starts = pack.unit_starts,
                   .differs = pack.differs,
-                  .maps = scratch.maps.maps};
-  scratch.steps = {.shape = shape, .tasks = pack.tasks, .steps = {}};
-  if (finds_steps(encode))
+                  .maps = scratch.maps.maps,
+                  .num_stepped = nullptr};
+  scratch.steps = {.shape = shape, .tasks = pack.tasks, .steps = {}, .stepped = {}};
+  if (finds_steps(encode)) {
     scratch.steps.steps = {
         .bytes = layout.take<unsigned char>(chunks * cuda::StepFields::room(shape.tuple)),
         .tuple = shape.tuple};
+    pack.stepped = {.count = layout.take<std::uint32_t>(1),
+                    .numbers = layout.take<std::uint32_t>(chunks)};
+    scratch.steps.stepped = pack.stepped;
+    scratch.plan.num_stepped = pack.stepped.count;
+  }
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
                     .max_parts = sums.pages,
@@ -272,7 +278,8 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
   cuda::PackRange range{.first_task = 0,
                         .end_task = shape.num_chunks,
                         .num_units = sums_of(shape, false).units,
-                        .wide = shape.value_bytes == 8};
+                        .wide = shape.value_bytes == 8,
+                        .even_units = static_cast<std::uint32_t>(shape.units_of(0))};
   if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
     range.value_bytes = shape.value_bytes;
     range.tuple = shape.tuple;

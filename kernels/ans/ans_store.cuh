@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/ans/ans_layout.h"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/words/finish_value.cuh"
@@ -101,6 +102,40 @@ __device__ void store_run(const std::uint32_t (&words)[kAnsRun * ValueBytes * kT
       __stcs(reinterpret_cast<uint2*>(out) + i, make_uint2(words[2 * i], words[2 * i + 1]));
     }
   }
+}
+
+/// Whether runs are so long that a store of a warp which takes a piece of each would touch a line a thread.
+template <int ValueBytes, int kTuple>
+inline constexpr bool kRunsLieFarApart = kAnsRun * ValueBytes * kTuple >= 64 &&
+                                         TileShape<ValueBytes, kTuple, kAnsRun>::kPieceBytes == 16;
+
+/// Stores the whole runs of a warp, which follow each other from `out` on, by way of the stage: neighbouring threads store
+/// neighbouring pieces. The whole warp calls it.
+template <int ValueBytes, int kTuple>
+__device__ void store_rows(const std::uint32_t (&words)[kAnsRun * ValueBytes * kTuple / 4],
+                           unsigned char* stage, unsigned char* out, int thread) {
+  constexpr unsigned kPieces = TileShape<ValueBytes, kTuple, kAnsRun>::kRunPieces;
+  constexpr unsigned kPiece = 16, kRow = 128;  // bytes; a row is all banks
+  // Where runs begin at few places of their rows, pieces of a row change places by its number: bits of a piece's place are turned.
+  constexpr bool kTurns = kPieces % 4 == 0;
+  const auto place = [](unsigned byte) {
+    return kTurns ? byte ^ (byte / kRow * kPiece & (kRow - kPiece)) : byte;
+  };
+  // Places are found anew in each tile: registers are dearer.
+  const auto number = static_cast<unsigned>(device::forget(thread));
+  const auto staged = [stage](unsigned at) -> uint4& {
+    return *reinterpret_cast<uint4*>(stage + at);
+  };
+  __syncwarp();  // lanes have been taken out of the stage
+#pragma unroll
+  for (unsigned i = 0; i < kPieces; ++i)
+    staged(place(kPiece * (kPieces * number + i))) =
+        make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+  __syncwarp();  // all runs are there
+#pragma unroll
+  for (unsigned i = 0; i < kPieces; ++i)
+    __stcs(reinterpret_cast<uint4*>(out) + 32 * i + thread,
+           staged(place(kPiece * (32 * i + number))));
 }
 
 /// The thread's values, `count` of them, each so many bytes behind the one before.

@@ -259,7 +259,11 @@ struct TupleStore {
     std::uint32_t run[kRunBytes / 4];
     pack_run<ValueBytes, kTuple>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);
-    store_run<ValueBytes, kTuple>(run, out + kRunBytes * thread);
+    if constexpr (kRunsLieFarApart<ValueBytes, kTuple>) {
+      store_rows<ValueBytes, kTuple>(run, stage, out, thread);
+    } else {
+      store_run<ValueBytes, kTuple>(run, out + kRunBytes * thread);
+    }
   }
   /// Of tuples of two to four lanes.
   __device__ void store_tuples(const std::uint32_t (&last)[kAnsRun], unsigned char* out,

@@ -39,6 +39,12 @@ struct PackResult {
   SectionKind kind;
 };
 
+/// Tasks of which lanes lose others (PackTask::has_steps), in any order, in device memory.
+struct SteppedTasks {
+  std::uint32_t* count;  // null: there are none
+  std::uint32_t* numbers;
+};
+
 struct PackArgs {
   PackTask* tasks;
   std::uint32_t num_tasks;
@@ -50,6 +56,7 @@ struct PackArgs {
   std::uint32_t* part_checks;  // [num_pages]; of a constant the first alone
   PackResult* results;         // [num_tasks]
   unsigned char* out;
+  SteppedTasks stepped;
 };
 
 /// The tasks of one launch: [first_task, end_task), all of 8-byte values or none. `num_units` of
@@ -59,6 +66,8 @@ struct PackRange {
   std::uint32_t end_task;
   std::uint64_t num_units;
   bool wide;
+  /// Where tasks may have steps: the units of each, of which the last task may have fewer.
+  std::uint32_t even_units = 0;
   /// What every task has, if all are alike and takes_warp_pages() holds of each; otherwise 0.
   std::uint8_t value_bytes = 0;
   std::uint8_t tuple = 0;

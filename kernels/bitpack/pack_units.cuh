@@ -24,6 +24,33 @@ __device__ void for_each_unit(const PackArgs& args, const PackRange& range, Visi
   }
 }
 
+/// The same for the units of stepped tasks.
+template <int kWarps, class Visit>
+__device__ void for_each_stepped_unit(const PackArgs& args, const PackRange& range, Visit visit) {
+  const std::uint32_t end = *args.stepped.count * range.even_units;
+  for (std::uint32_t at = blockIdx.x * kWarps + device::warp_number(); at < end;
+       at += gridDim.x * kWarps) {
+    const std::uint32_t task = device::warp_uniform(args.stepped.numbers[at / range.even_units]);
+    const std::uint64_t unit = args.unit_starts[task] + at % range.even_units;
+    if (unit < args.unit_starts[task + 1]) visit(task, unit);
+  }
+}
+
+/// Those that a kernel of this shape takes: of stepped tasks, or of others.
+template <class Shape, int kWarps, class Visit>
+__device__ void for_each_unit_of(const PackArgs& args, const PackRange& range, Visit visit) {
+  if constexpr (Shape::kSteps) {
+    for_each_stepped_unit<kWarps>(args, range, visit);
+  } else if constexpr (Shape::kTuple == 1) {
+    for_each_unit<kWarps>(args, range, visit);
+  } else {
+    if (args.stepped.count != nullptr && *args.stepped.count == args.num_tasks) return;
+    for_each_unit<kWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+      if (!device::warp_uniform(args.tasks[task].has_steps())) visit(task, unit);
+    });
+  }
+}
+
 /// A grid for so many blocks, which take turns if there are more.
 inline unsigned pack_grid(std::uint64_t blocks) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;

@@ -38,34 +38,6 @@ struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   static constexpr int kRegisters = kRunWords + Tuple * Run * static_cast<int>(sizeof(Word)) / 4;
 };
 
-/// Calls work(shape) with the shape of a task: WithSteps if it has some. What others do is not made slower by code for them.
-template <class Shape, class Work>
-__device__ inline void with_shape_of(const PackTask& task, const Work& work) {
-  if constexpr (Shape::kTuple > 1) {
-    if (device::warp_uniform(task.has_steps())) {
-      work(std::type_identity<typename Shape::WithSteps>{});
-      return;
-    }
-  }
-  work(std::type_identity<Shape>{});
-}
-
-/// Shared memory of either shape.
-template <template <class> class Shared, class Shape>
-union OfEitherShape {
-  Shared<Shape> plain;
-  Shared<typename Shape::WithSteps> stepped;
-
-  template <class Own>
-  __device__ Shared<Own>& of() {
-    if constexpr (std::is_same_v<Own, Shape>) {
-      return plain;
-    } else {
-      return stepped;
-    }
-  }
-};
-
 // ---- Loads
 
 /// Loads runs out of a column whose tuples follow each other, at any address.

@@ -140,14 +140,11 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
 template <class Shape>
 __global__ void __launch_bounds__(32 * kSizeWarps, kSizeBlocks<Shape>)
     size_pages_warp_kernel(PackArgs args, PackRange range) {
-  __shared__ OfEitherShape<SizePageShared, Shape> shared[kSizeWarps];
+  __shared__ SizePageShared<Shape> shared[kSizeWarps];
   device::start_successor();
   device::wait_for_predecessor();
-  for_each_unit<kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
-    with_shape_of<Shape>(args.tasks[task], [&](auto shape) {
-      using Own = typename decltype(shape)::type;
-      size_page(args, task, unit, shared[threadIdx.x / 32].template of<Own>());
-    });
+  for_each_unit_of<Shape, kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+    size_page(args, task, unit, shared[threadIdx.x / 32]);
     __syncwarp();  // counts have been read before the next page clears them
   });
 }

@@ -371,14 +371,11 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
 template <class Shape>
 __global__ void __launch_bounds__(32 * kWriteWarps, kWriteBlocks<Shape>)
     write_pages_warp_kernel(PackArgs args, PackRange range) {
-  __shared__ OfEitherShape<WritePageShared, Shape> shared[kWriteWarps];
+  __shared__ WritePageShared<Shape> shared[kWriteWarps];
   device::start_successor();
-  for_each_unit<kWriteWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+  for_each_unit_of<Shape, kWriteWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (args.results[task].kind != SectionKind::pack) return;
-    with_shape_of<Shape>(args.tasks[task], [&](auto shape) {
-      using Own = typename decltype(shape)::type;
-      write_page(args, task, unit, shared[threadIdx.x / 32].template of<Own>());
-    });
+    write_page(args, task, unit, shared[threadIdx.x / 32]);
   });
   device::wait_for_predecessor();
 }

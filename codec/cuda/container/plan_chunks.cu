@@ -170,7 +170,7 @@ template <class Word>
 inline constexpr int kBlocks = sizeof(Word) == 8 ? 3 : 4;  // of a multiprocessor
 
 template <class Word, bool kExact>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(PlanArgs args) {
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(const __grid_constant__ PlanArgs args) {
   __shared__ PlanShared<Word, kExact> shared;
   const CutShape& shape = args.shape;
   const int thread = threadIdx.x;
@@ -205,6 +205,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;
       args.unit_starts[chunk] = chunk * full_units;
+      if (chunk == 0 && args.num_stepped != nullptr) *args.num_stepped = 0;
       if (chunk + 1 == shape.num_chunks)
         args.unit_starts[chunk + 1] =
             chunk * full_units + static_cast<std::uint64_t>(task.num_pages) * task.page_units;

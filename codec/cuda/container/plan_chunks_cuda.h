@@ -108,6 +108,7 @@ struct PlanArgs {
   std::uint64_t* unit_starts;  // [num_chunks + 1]
   std::uint32_t* differs;      // [num_chunks], becomes zero
   ExactMaps maps;              // what `tasks` are without
+  std::uint32_t* num_stepped;  // becomes zero; null: no steps are looked for
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);

@@ -72,47 +72,25 @@ __device__ void clear_sums(const CutShape& shape, StepsShared<Word>& shared) {
   __syncthreads();  // all sums are zero
 }
 
-/// Calls visit(sum, residuals) for the sampled groups of items for which wanted(item) is true, at each order, with the number of the
-/// sum that an item has for that order; a warp a group. The block calls it.
-template <class Word, class Wanted, class Visit>
-__device__ void for_residuals(const CutShape& shape, const Scale& scale,
-                              const StepsShared<Word>& shared, const Wanted& wanted,
-                              const Visit& visit) {
-  const int value_bits = 8 * shape.value_bytes;
-  const std::uint32_t count = device::warp_uniform(scale.sample.count);
-  const std::uint32_t work = device::warp_uniform(shape.tuple * count);
-  for (std::uint32_t at = device::warp_number(); at < work; at += kWarps) {
-    const int lane = static_cast<int>(at / count);
-    if (!device::warp_uniform(wanted(Item(lane, 0)))) continue;
-    const std::uint32_t first = scale.sample.first_tuple(at - lane * count);
-    const auto load = [&](int of_lane) {
-      bool differs = false;
-      const LaneView<Word> values(shared.task, of_lane, shared.task.map);
-      return load_group<false>(shared.task, values, first, scale.highest, Word{0}, differs);
-    };
-    const GroupValues<Word> plain = load(lane);
-#pragma unroll 1
-    for (int way = 0; way < kWays; ++way) {
-      const Item item(lane, way);
-      if (!device::warp_uniform(wanted(item))) continue;
-      GroupValues<Word> group = plain;
-      if (way > 0) {
-        const GroupValues<Word> others = load(item.source());
+/// Which sum an item has for an order.
+__device__ std::uint32_t sum_of(const Item& item, const Scale& scale, int order) {
+  return static_cast<std::uint32_t>(item.number() * kTriedOrders + order - scale.lowest);
+}
+
+template <class Word>
+__device__ GroupValues<Word> load_lane(const PackTask& task, int lane, std::uint32_t first,
+                                       const Scale& scale) {
+  bool differs = false;
+  const LaneView<Word> values(task, lane, task.map);
+  return load_group<false>(task, values, first, scale.highest, Word{0}, differs);
+}
+
+/// `lane` becomes what it is less another. Differences may have been taken of both.
+template <class Word>
+__device__ void subtract(GroupValues<Word>& lane, const GroupValues<Word>& other, int value_bits) {
 #pragma unroll
-        for (int j = 0; j <= kGroupRegisters; ++j)
-          group.words[j] = MinusStep::apply(group.words[j], others.words[j], value_bits);
-      }
-#pragma unroll 1
-      for (int order = 0; order <= scale.highest; ++order) {
-        if (order > 0) group.difference();
-        if (order < scale.lowest) continue;
-        Word residuals[kGroupRegisters];
-        group.residuals(first, shared.task.records, value_bits, residuals);
-        visit(static_cast<std::uint32_t>(item.number() * kTriedOrders + order - scale.lowest),
-              residuals);
-      }
-    }
-  }
+  for (int j = 0; j <= kGroupRegisters; ++j)
+    lane.words[j] = MinusStep::apply(lane.words[j], other.words[j], value_bits);
 }
 
 /// The least of the sums of an item.
@@ -126,26 +104,53 @@ __device__ std::uint32_t least_sum(const Scale& scale, const Item& item,
   return least;
 }
 
+/// Adds up how many bits the residuals of a group have by themselves, of every lane with a source and of each way of it.
+template <class Word>
+__device__ void glance_at(const CutShape& shape, const Scale& scale, std::uint32_t first,
+                          StepsShared<Word>& shared) {
+  const int value_bits = 8 * shape.value_bytes;
+  GroupValues<Word> lanes[kMostSteppedLanes];
+#pragma unroll
+  for (int lane = 0; lane < kMostSteppedLanes; ++lane)
+    if (lane < shape.tuple) lanes[lane] = load_lane<Word>(shared.task, lane, first, scale);
+#pragma unroll 1
+  for (int order = 0; order <= scale.highest; ++order) {
+#pragma unroll
+    for (int lane = 0; lane < kMostSteppedLanes; ++lane)
+      if (order > 0 && lane < shape.tuple) lanes[lane].difference();
+    if (order < scale.lowest) continue;
+#pragma unroll
+    for (int number = kWays; number < kMostItems; ++number) {
+      const Item item(number);
+      if (!item.exists() || item.lane >= shape.tuple) continue;
+      GroupValues<Word> group = lanes[item.lane];
+      if (item.way > 0) subtract(group, lanes[item.source()], value_bits);
+      Word residuals[kGroupRegisters];
+      group.residuals(first, shared.task.records, value_bits, residuals);
+      std::uint32_t bits = 0;
+#pragma unroll
+      for (const Word residual : residuals) bits += bit_length(residual);
+      bits = device::warp_sum(bits);
+      if ((threadIdx.x & 31) == 0) atomicAdd(&shared.sums[sum_of(item, scale, order)], bits);
+    }
+  }
+}
+
 /// Whether few groups say of any lane that a step may pay. Leaves which items are to be weighed by all groups. The block calls it.
 template <class Word>
 __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
   const Scale scale = scale_of(shape, glance_groups(shared.task.records));
-  for_residuals(
-      shape, scale, shared, [&](const Item& item) { return item.lane > 0 && item.exists(); },
-      [&](std::uint32_t sum, const Word(&residuals)[kGroupRegisters]) {
-        std::uint32_t bits = 0;
-#pragma unroll
-        for (const Word residual : residuals) bits += bit_length(residual);
-        bits = device::warp_sum(bits);
-        if ((threadIdx.x & 31) == 0) atomicAdd(&shared.sums[sum], bits);
-      });
+  const std::uint32_t count = device::warp_uniform(scale.sample.count);
+  for (std::uint32_t at = device::warp_number(); at < count; at += kWarps)
+    glance_at(shape, scale, scale.sample.first_tuple(at), shared);
   __syncthreads();  // all groups are counted
   bool any = false;
   for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
     const Item item(i), plain(item.lane, 0);
     const bool pays = item.way > 0 && item.exists() &&
-                      least_sum(scale, item, shared) < least_sum(scale, plain, shared);
+                      may_save(least_sum(scale, item, shared), least_sum(scale, plain, shared),
+                               kGainPermille);
     shared.is_weighed[i] = item.way == 0 || pays;
     any |= pays;
   }
@@ -169,7 +174,7 @@ __device__ void settle_cost(const CutShape& shape, const Scale& scale, int item,
   shared.bits[item] = least;
 }
 
-/// Costs of all groups of items that are to be weighed. The block calls it.
+/// Costs of all groups of items that are to be weighed; a warp takes a group of a lane. The block calls it.
 template <class Word>
 __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
@@ -177,17 +182,38 @@ __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
       scale_of(shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups));
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
+  const std::uint32_t count = device::warp_uniform(scale.sample.count);
+  const std::uint32_t work = device::warp_uniform(shape.tuple * count);
   int rows = 0;
-  for_residuals(
-      shape, scale, shared, [&](const Item& item) { return shared.is_weighed[item.number()]; },
-      [&](std::uint32_t sum, const Word(&residuals)[kGroupRegisters]) {
-        if (thread == 0) shared.row_sums[warp][rows] = static_cast<std::uint16_t>(sum);
+  const auto add_rows = [&] {
+    add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
+    rows = 0;
+  };
+  for (std::uint32_t at = warp; at < work; at += kWarps) {
+    const int lane = static_cast<int>(at / count);
+    const std::uint32_t first = scale.sample.first_tuple(at - lane * count);
+    const GroupValues<Word> plain = load_lane<Word>(shared.task, lane, first, scale);
+#pragma unroll 1
+    for (int way = 0; way < kWays; ++way) {
+      const Item item(lane, way);
+      if (!device::warp_uniform(shared.is_weighed[item.number()])) continue;
+      GroupValues<Word> group = plain;
+      if (way > 0)
+        subtract(group, load_lane<Word>(shared.task, item.source(), first, scale), value_bits);
+#pragma unroll 1
+      for (int order = 0; order <= scale.highest; ++order) {
+        if (order > 0) group.difference();
+        if (order < scale.lowest) continue;
+        Word residuals[kGroupRegisters];
+        group.residuals(first, shared.task.records, value_bits, residuals);
+        if (thread == 0)
+          shared.row_sums[warp][rows] = static_cast<std::uint16_t>(sum_of(item, scale, order));
         shared.counts[warp].add_group(residuals, rows);
-        if (++rows < kUnitGroups) return;
-        add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
-        rows = 0;
-      });
-  add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
+        if (++rows == kUnitGroups) add_rows();
+      }
+    }
+  }
+  add_rows();
   __syncthreads();  // all groups are weighed
   for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads)
     if (shared.is_weighed[item]) settle_cost(shape, scale, item, shared);
@@ -247,6 +273,7 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
   }
   task.step_bytes = write_fields(task, args.steps.of(chunk));
   args.tasks[chunk] = task;
+  args.stepped.numbers[atomicAdd(args.stepped.count, 1u)] = chunk;
 }
 
 /// The block copies it.
@@ -258,10 +285,10 @@ __device__ void copy_task(const PackTask& from, PackTask& to) {
 }
 
 template <class Word>
-inline constexpr int kBlocks = sizeof(Word) == 8 ? 6 : 8;  // of a multiprocessor
+inline constexpr int kBlocks = sizeof(Word) == 8 ? 4 : 6;  // of a multiprocessor
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_steps_kernel(PlanStepsArgs args) {
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {
   __shared__ StepsShared<Word> shared;
   const CutShape& shape = args.shape;
   shared.counts[threadIdx.x / 32].clear();

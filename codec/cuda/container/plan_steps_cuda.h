@@ -26,9 +26,11 @@ struct PlanStepsArgs {
   CutShape shape;
   PackTask* tasks;  // [num_chunks]
   StepFields steps;
+  SteppedTasks stepped;
 };
 
-/// After launch_plan_chunks and launch_map_chunks: tasks of chunks whose lanes save enough without others are told so.
+/// After launch_plan_chunks, which has cleared their count, and launch_map_chunks: tasks of chunks whose lanes save enough
+/// without others are told so, and listed.
 cudaError_t launch_plan_steps(const PlanStepsArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda
