@@ -51,21 +51,21 @@ constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
 }
 /// Whether whole tiles have loops of their own (ans_whole_tiles.cuh).
 constexpr bool has_whole_tiles(int value_bytes, AnsKind kind) {
-  return value_bytes < 8 && kind != AnsKind::any;
+  return kind == AnsKind::alone || (value_bytes < 8 && kind != AnsKind::any);
 }
 /// Whether slots have their bins with them.
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
 }
 /// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
-constexpr std::uint32_t offset_ring_bytes(int value_bytes, AnsKind kind) {
-  return kind != AnsKind::alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
+constexpr std::uint32_t offset_ring_bytes(AnsKind kind) {
+  return kind != AnsKind::alone ? 1024 : 2048;
 }
 /// Those loops read three words of four bytes from any place; that of lanes alone fetches segments of a whole warp.
 template <int ValueBytes, AnsKind kKind>
 using OffsetRing =
-    RingAhead<offset_ring_bytes(ValueBytes, kKind), has_whole_tiles(ValueBytes, kKind) ? 16 : 0,
-              offset_ring_bytes(ValueBytes, kKind) == 2048 ? 512 : 256>;
+    RingAhead<offset_ring_bytes(kKind), has_whole_tiles(ValueBytes, kKind) ? 16 : 0,
+              offset_ring_bytes(kKind) == 2048 ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -302,7 +302,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       const auto decode = [&](const auto& to_undo, auto is_odd) {
         ans_page::decode_whole_tiles<ValueBytes, kChecks>(to_undo, is_odd, tables, shared,
                                                           selectors, same_order, tiles, page,
-                                                          states, out, check);
+                                                          states, stage, out, check);
       };
       if (has_maps) {
         decode(ans_page::MapOfLane<ValueBytes>(*maps), odd);
@@ -584,6 +584,8 @@ template <int ValueBytes>
 cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max_pages,
                          cudaStream_t stream) {
   const int most_tuple = pages.most_tuple;
+  args.stage_bytes =
+      ans_page::kRunsLieFarApart<ValueBytes, 1> ? kMaxAnsTile * ValueBytes : 0;
   if (most_tuple == 1)
     return launch_kind<ValueBytes, AnsKind::alone>(args, pages, max_pages, stream);
   const std::uint32_t tile =

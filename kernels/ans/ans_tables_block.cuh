@@ -55,7 +55,7 @@ struct AnsSharedTables {
     }
   }
   /// The same in few instructions. Of `bits` the low ones are the offset bits, with room for the sum of a run's.
-  __device__ void find_bin(const Slot& slot, std::uint32_t& bits, std::uint32_t& lower) const {
+  __device__ void find_bin(const Slot& slot, std::uint32_t& bits, Word& lower) const {
     if constexpr (kWhole) {
       bits = slot.from_offset_bits();
       lower = slot.lower;

@@ -19,7 +19,7 @@ namespace gdelta::cuda::ans_page {
 template <class Ring, int ValueBytes>
 constexpr std::uint32_t ring_offset_bits() {
   constexpr std::uint32_t kInRing = (Ring::kBytes - Ring::kSegment - 8) / (kMaxAnsTile / 8);
-  return std::min(kInRing, std::uint32_t{8 * ValueBytes});
+  return std::min({kInRing, std::uint32_t{8 * ValueBytes}, std::uint32_t{32}});
 }
 /// Whole tiles have offsets of no more bits: shifts look at five bits.
 template <class Ring, int ValueBytes>
@@ -34,9 +34,9 @@ __device__ inline std::uint32_t ones_from(std::uint32_t bits) {
 
 /// Adds the offsets of residuals kFirst to kFirst + kCount - 1, which are the low bits of `high` and `low`. Of `bits` the
 /// low five count.
-template <int kFirst, int kCount>
+template <int kFirst, int kCount, class Word>
 __device__ void take_fields(const std::uint32_t (&bits)[kAnsRun], std::uint32_t low,
-                            std::uint32_t high, std::uint32_t (&values)[kAnsRun]) {
+                            std::uint32_t high, Word (&values)[kAnsRun]) {
 #pragma unroll
   for (int i = kFirst; i < kFirst + kCount; ++i) {
     values[i] += low & ~ones_from(bits[i]);
@@ -46,10 +46,10 @@ __device__ void take_fields(const std::uint32_t (&bits)[kAnsRun], std::uint32_t 
 }
 
 /// Adds the offsets of the thread's run, which have 31 bits at most and stand from bit `bit` of the ring on.
-template <class Ring>
+template <class Ring, class Word>
 __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const unsigned char* ring,
                                  std::uint32_t bit, std::uint32_t first_half, std::uint32_t total,
-                                 std::uint32_t (&values)[kAnsRun]) {
+                                 Word (&values)[kAnsRun]) {
   constexpr int kHalf = kAnsRun / 2;
   const auto words_at = [ring](std::uint32_t at) {
     return reinterpret_cast<const std::uint32_t*>(ring + (at / 8 & (Ring::kBytes - 4)));
@@ -94,9 +94,9 @@ struct WholeTiles {
         slot_mask((1u << bits) - 1) {}
 
   /// The residuals of a lane of a tile. `odd`: whether words lie at odd addresses, a constant if it can be one.
-  template <int ValueBytes, class Odd, class Shared, class Selectors, class Page>
+  template <class Odd, class Shared, class Selectors, class Page, class Word>
   __device__ void decode_lane(Odd odd, Shared& shared, Selectors& selectors, Page& page,
-                              std::uint32_t (&values)[kAnsRun]) const {
+                              Word (&values)[kAnsRun]) const {
     const std::uint32_t most_bytes = kMaxAnsTile / 8 * most_bits + 8;  // of offsets, read for it
     __pipeline_wait_prior(0);
     __syncwarp();  // what was asked for a lane ago is there for all
@@ -141,8 +141,8 @@ struct WholeTiles {
 
 /// What becomes of values before they are stored: nothing.
 struct NoMap {
-  template <int kCount>
-  __device__ void undo(std::uint32_t (&)[kCount]) const {}
+  template <class Word>
+  __device__ void undo(Word (&)[kAnsRun]) const {}
 };
 /// Or the map of a lane alone is undone.
 template <int ValueBytes>
@@ -156,8 +156,7 @@ struct MapOfLane {
     mapping = of_warp.of(0);
     big_endian = of_warp.contents().big_endian;
   }
-  template <int kCount>
-  __device__ void undo(std::uint32_t (&values)[kCount]) const {
+  __device__ void undo(WordOf<ValueBytes> (&values)[kAnsRun]) const {
     undo_map<ValueBytes>(mapping, ValueBytes, values);
     if (big_endian) swap_values(ValueBytes, values);
   }
@@ -168,23 +167,25 @@ template <int ValueBytes, bool kChecks, class Map, class Odd, class Tables, clas
           class Selectors, class Page>
 __device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables, Shared& shared,
                                    Selectors& selectors, int order, std::uint32_t tiles, Page& page,
-                                   SharedStates<std::uint32_t> states, unsigned char* out,
-                                   AnsPageCheck& check) {
+                                   SharedStates<WordOf<ValueBytes>> states, unsigned char* stage,
+                                   unsigned char* out, AnsPageCheck& check) {
+  using Word = WordOf<ValueBytes>;
   using MostBits =
       std::integral_constant<std::uint32_t, ring_offset_bits<decltype(page.offsets), ValueBytes>()>;
   const WholeTiles<Tables, MostBits> whole(tables, {}, page.slot_bits);
-  out += kAnsRun * ValueBytes * whole.thread;
+  constexpr bool kRows = kRunsLieFarApart<ValueBytes, 1>;
+  if constexpr (!kRows) out += kAnsRun * ValueBytes * whole.thread;
   __syncwarp();  // the states have been loaded
-  std::uint32_t state = order == 1 ? states.at[0] : 0;
+  Word state = order == 1 ? states.at[0] : 0;
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
-    std::uint32_t values[kAnsRun];
-    whole.template decode_lane<ValueBytes>(odd, shared, selectors, page, values);
+    Word values[kAnsRun];
+    whole.decode_lane(odd, shared, selectors, page, values);
     if (order == 1) {
-      std::uint32_t own = 0;
+      Word own = 0;
 #pragma unroll
       for (int i = 0; i < kAnsRun; ++i) own += values[i];
-      std::uint32_t sum = own;
+      Word sum = own;
 #pragma unroll
       for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
       own = state + sum - own;
@@ -198,7 +199,11 @@ __device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables
     RunWords<ValueBytes> run;
     pack_lane<ValueBytes>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);
-    store_run<ValueBytes>(run, out);
+    if constexpr (kRows) {
+      store_rows<ValueBytes, 1>(run, stage, out, whole.thread);
+    } else {
+      store_run<ValueBytes>(run, out);
+    }
     out += kMaxAnsTile * ValueBytes;
   }
   if (order == 1 && whole.thread == 0) states.at[0] = state;
@@ -297,7 +302,7 @@ __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>
     std::uint32_t left = orders;
 #pragma unroll 1
     for (int lane = 0; lane < to.tuple; ++lane, left >>= 8) {
-      whole.template decode_lane<ValueBytes>(odd, shared, selectors, page, values);
+      whole.decode_lane(odd, shared, selectors, page, values);
       const int order = static_cast<int>(left & 0xff);
       sum_lane(values, lane_states, order, kMaxAnsStates - 1);
       lane_states.skip(order);

@@ -285,7 +285,7 @@ __device__ void copy_task(const PackTask& from, PackTask& to) {
 }
 
 template <class Word>
-inline constexpr int kBlocks = sizeof(Word) == 8 ? 4 : 6;  // of a multiprocessor
+inline constexpr int kBlocks = sizeof(Word) == 8 ? 4 : 8;  // of a multiprocessor
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {

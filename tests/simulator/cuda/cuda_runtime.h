@@ -76,6 +76,16 @@ T __shfl_xor_sync(unsigned mask, T value, int bits) {
                              (simulator::thread_index() & 31) ^ static_cast<unsigned>(bits));
 }
 
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  for (int bits = 16; bits > 0; bits /= 2) value += __shfl_xor_sync(mask, value, bits);
+  return value;
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+  for (int bits = 16; bits > 0; bits /= 2)
+    value = std::min(value, __shfl_xor_sync(mask, value, bits));
+  return value;
+}
+
 /// Threads that happen to run together: none ever do.
 inline unsigned __activemask() { return 1u << (simulator::thread_index() & 31); }
 template <class T>
