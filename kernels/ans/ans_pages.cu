@@ -50,8 +50,8 @@ constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone || kind == AnsKind::few ? AnsPolicy{16, 2} : AnsPolicy{8, 3};
 }
 /// Whether whole tiles have loops of their own (ans_whole_tiles.cuh).
-constexpr bool has_whole_tiles(int value_bytes, AnsKind kind) {
-  return kind == AnsKind::alone || (value_bytes < 8 && kind != AnsKind::any);
+constexpr bool has_whole_tiles(AnsKind kind) {
+  return kind != AnsKind::any;
 }
 /// Whether slots have their bins with them.
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
@@ -64,7 +64,7 @@ constexpr std::uint32_t offset_ring_bytes(AnsKind kind) {
 /// Those loops read three words of four bytes from any place; that of lanes alone fetches segments of a whole warp.
 template <int ValueBytes, AnsKind kKind>
 using OffsetRing =
-    RingAhead<offset_ring_bytes(kKind), has_whole_tiles(ValueBytes, kKind) ? 16 : 0,
+    RingAhead<offset_ring_bytes(kKind), has_whole_tiles(kKind) ? 16 : 0,
               offset_ring_bytes(kKind) == 2048 ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
@@ -86,7 +86,7 @@ struct AnsArgs {
 
 template <int ValueBytes, AnsKind kKind>
 using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind),
-                                    has_whole_tiles(ValueBytes, kKind) && kKind != AnsKind::alone>;
+                                    has_whole_tiles(kKind) && kKind != AnsKind::alone>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -296,7 +296,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   const unsigned run_bytes = kAnsRun * tuple_bytes;
   [[maybe_unused]] AnsPageCheck check(run_bytes / 4, shape.states);
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
-  if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
+  if constexpr (has_whole_tiles(kKind) && kAlone) {
     if (in_runs && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       const auto decode = [&](const auto& to_undo, auto is_odd) {
@@ -315,7 +315,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       left -= tiles * kMaxAnsTile;
     }
   }
-  if constexpr (has_whole_tiles(ValueBytes, kKind) && !kAlone) {
+  if constexpr (has_whole_tiles(kKind) && !kAlone) {
     if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       std::uint32_t packed_orders = 0;
@@ -597,8 +597,7 @@ cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max
     if (most_tuple == 4)
       return launch_kind<ValueBytes, AnsKind::four>(args, pages, max_pages, stream);
   }
-  return launch_kind < ValueBytes,
-         ValueBytes < 8 ? AnsKind::few : AnsKind::any > (args, pages, max_pages, stream);
+  return launch_kind<ValueBytes, AnsKind::few>(args, pages, max_pages, stream);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ __device__ void pack_lane(const WordOf<ValueBytes> (&values)[kAnsRun],
 
 /// Runs of a lane in shared memory: pieces of all threads lie side by side.
 template <int ValueBytes>
-__device__ void park_lane(const std::uint32_t (&values)[kAnsRun], unsigned char* to, int thread) {
+__device__ void park_lane(const WordOf<ValueBytes> (&values)[kAnsRun], unsigned char* to,
+                          int thread) {
   using Shape = TileShape<ValueBytes, 1, kAnsRun>;
   RunWords<ValueBytes> words;
   pack_lane<ValueBytes>(values, words);
@@ -66,7 +67,8 @@ __device__ void park_lane(const std::uint32_t (&values)[kAnsRun], unsigned char*
   }
 }
 template <int ValueBytes>
-__device__ void take_lane(std::uint32_t (&values)[kAnsRun], const unsigned char* from, int thread) {
+__device__ void take_lane(WordOf<ValueBytes> (&values)[kAnsRun], const unsigned char* from,
+                          int thread) {
   using Shape = TileShape<ValueBytes, 1, kAnsRun>;
   RunWords<ValueBytes> words;
 #pragma unroll
@@ -83,8 +85,12 @@ __device__ void take_lane(std::uint32_t (&values)[kAnsRun], const unsigned char*
 #pragma unroll
   for (int i = 0; i < kAnsRun; ++i) {
     const int bit = 8 * ValueBytes * i, word = bit / 32, shift = bit % 32;
-    values[i] = words[word] >> shift;
-    if (shift + 8 * ValueBytes > 32) values[i] |= words[word + 1] << (32 - shift);
+    if constexpr (ValueBytes == 8) {
+      values[i] = static_cast<std::uint64_t>(words[word + 1]) << 32 | words[word];
+    } else {
+      values[i] = words[word] >> shift;
+      if (shift + 8 * ValueBytes > 32) values[i] |= words[word + 1] << (32 - shift);
+    }
   }
 }
 

@@ -214,6 +214,8 @@ __device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables
 /// are there. They are parked as they lie in registers. kMaps: there are maps to undo.
 template <int ValueBytes, bool kChecks, bool kMaps>
 struct TupleStore {
+  using Word = WordOf<ValueBytes>;
+
   const LaneMaps* maps;
   unsigned char* stage;
   int tuple, thread;
@@ -221,7 +223,7 @@ struct TupleStore {
   __device__ unsigned char* lane_at(int lane) const {
     return stage + lane * (kMaxAnsTile * ValueBytes);
   }
-  __device__ void put(const std::uint32_t (&values)[kAnsRun], int lane) const {
+  __device__ void put(const Word (&values)[kAnsRun], int lane) const {
     if (kMaps || lane + 1 < tuple) park_lane<ValueBytes>(values, lane_at(lane), thread);
   }
   /// Undoes the maps of the thread's lanes where they are parked.
@@ -229,7 +231,7 @@ struct TupleStore {
 #pragma unroll 1
     for (int number = maps->num_steps; number-- > 0;) {
       const LaneStep step = step_of(maps->steps[number]);
-      std::uint32_t source[kAnsRun], target[kAnsRun];
+      Word source[kAnsRun], target[kAnsRun];
       take_lane<ValueBytes>(source, lane_at(step.source), thread);
       take_lane<ValueBytes>(target, lane_at(step.target), thread);
       with_lane_step(step.kind, [&](auto of_kind) {
@@ -242,7 +244,7 @@ struct TupleStore {
     if (!maps->has_maps && !maps->big_endian) return;
 #pragma unroll 1
     for (int lane = 0; lane < tuple; ++lane) {
-      std::uint32_t values[kAnsRun];
+      Word values[kAnsRun];
       take_lane<ValueBytes>(values, lane_at(lane), thread);
       undo_lane_map(*maps, lane, ValueBytes, values);
       park_lane<ValueBytes>(values, lane_at(lane), thread);
@@ -250,10 +252,10 @@ struct TupleStore {
   }
   /// `last`: what was put last.
   template <int kTuple>
-  __device__ void store(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
+  __device__ void store(const Word (&last)[kAnsRun], unsigned char* out,
                         AnsPageCheck& check) const {
     constexpr int kRunBytes = kAnsRun * ValueBytes * kTuple;
-    std::uint32_t values[kTuple][kAnsRun];
+    Word values[kTuple][kAnsRun];
 #pragma unroll
     for (int lane = 0; lane + (kMaps ? 0 : 1) < kTuple; ++lane)
       take_lane<ValueBytes>(values[lane], lane_at(lane), thread);
@@ -271,7 +273,7 @@ struct TupleStore {
     }
   }
   /// Of tuples of two to four lanes.
-  __device__ void store_tuples(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
+  __device__ void store_tuples(const Word (&last)[kAnsRun], unsigned char* out,
                                AnsPageCheck& check) const {
     if constexpr (kMaps) undo_maps();
     if (tuple == 2) {
@@ -297,7 +299,7 @@ __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>
   __syncwarp();  // the states have been loaded
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
-    std::uint32_t values[kAnsRun];
+    WordOf<ValueBytes> values[kAnsRun];
     auto lane_states = states.of_first_lane();
     std::uint32_t left = orders;
 #pragma unroll 1

@@ -114,10 +114,11 @@ TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
 /// loud, or so few of them that a bin has all values; of some the symbols say nearly all. Chunks begin at multiples of 16
 /// bytes.
 void restore_offsets_of_every_width(int tuple, std::initializer_list<int> all_orders) {
-  for (const ValueType type : {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::u32}) {
+  for (const ValueType type :
+       {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::u32, ValueType::i64}) {
     const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
     std::vector<TestChunk> chunks;
-    for (const int most : {3, 8, 9, 13, 17, 23, 24, 31, 32}) {
+    for (const int most : {3, 8, 9, 13, 17, 23, 24, 31, 32, 40, 64}) {
       const int width = 8 * value_bytes(type), loudest = std::min(most, width);
       const std::uint64_t lowest = std::uint64_t{1} << (width - 1);  // of numbers with a sign
       for (const int order : all_orders) {
