@@ -119,8 +119,7 @@ class QuickStepChoice {
     for (int source = 0; source < target; ++source) {
       const LaneStep step{static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source),
                           LaneStepKind::minus};
-      if (!may_save(glance_at(few_.groups_of(step)), few, policy_.strides.gain_permille))
-        continue;
+      if (!may_save(glance_at(few_.groups_of(step)), few, policy_.strides.gain_permille)) continue;
       const std::uint64_t bits = bits_of(all_.groups_of(step));
       if (bits >= least) continue;
       least = bits;

@@ -2,9 +2,8 @@
 // with eight consecutive residuals, which are summed in registers. A block shares the tables of a column:
 // it draws a ticket for a piece of one, whose pages its warps take one after the other. Spec: coders/ans.md.
 //
-// Words and offsets come through rings in shared memory, fetched ahead. A lane alone is stored from
-// registers, and so are whole tiles of few lanes; others meet in a stage, from which whole tuples leave, as far as a
-// tile fits in.
+// Words and offsets come through rings in shared memory, fetched ahead. Short runs are stored from registers where a
+// tile is whole and has few lanes; others meet in a stage, from which whole tuples leave, as far as a tile fits in.
 #include <algorithm>
 
 #include "kernels/ans/ans_ahead.cuh"
@@ -50,9 +49,7 @@ constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone || kind == AnsKind::few ? AnsPolicy{16, 2} : AnsPolicy{8, 3};
 }
 /// Whether whole tiles have loops of their own (ans_whole_tiles.cuh).
-constexpr bool has_whole_tiles(AnsKind kind) {
-  return kind != AnsKind::any;
-}
+constexpr bool has_whole_tiles(AnsKind kind) { return kind != AnsKind::any; }
 /// Whether slots have their bins with them.
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
@@ -63,9 +60,8 @@ constexpr std::uint32_t offset_ring_bytes(AnsKind kind) {
 }
 /// Those loops read three words of four bytes from any place; that of lanes alone fetches segments of a whole warp.
 template <int ValueBytes, AnsKind kKind>
-using OffsetRing =
-    RingAhead<offset_ring_bytes(kKind), has_whole_tiles(kKind) ? 16 : 0,
-              offset_ring_bytes(kKind) == 2048 ? 512 : 256>;
+using OffsetRing = RingAhead<offset_ring_bytes(kKind), has_whole_tiles(kKind) ? 16 : 0,
+                             offset_ring_bytes(kKind) == 2048 ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -584,8 +580,7 @@ template <int ValueBytes>
 cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max_pages,
                          cudaStream_t stream) {
   const int most_tuple = pages.most_tuple;
-  args.stage_bytes =
-      ans_page::kRunsLieFarApart<ValueBytes, 1> ? kMaxAnsTile * ValueBytes : 0;
+  args.stage_bytes = ans_page::runs_lie_far_apart<ValueBytes, 1>() ? kMaxAnsTile * ValueBytes : 0;
   if (most_tuple == 1)
     return launch_kind<ValueBytes, AnsKind::alone>(args, pages, max_pages, stream);
   const std::uint32_t tile =

@@ -112,8 +112,10 @@ __device__ void store_run(const std::uint32_t (&words)[kAnsRun * ValueBytes * kT
 
 /// Whether runs are so long that a store of a warp which takes a piece of each would touch a line a thread.
 template <int ValueBytes, int kTuple>
-inline constexpr bool kRunsLieFarApart = kAnsRun * ValueBytes * kTuple >= 64 &&
-                                         TileShape<ValueBytes, kTuple, kAnsRun>::kPieceBytes == 16;
+constexpr bool runs_lie_far_apart() {
+  using Shape = TileShape<ValueBytes, kTuple, kAnsRun>;
+  return Shape::kRunBytes >= 64 && Shape::kPieceBytes == 16;
+}
 
 /// Stores the whole runs of a warp, which follow each other from `out` on, by way of the stage: neighbouring threads store
 /// neighbouring pieces. The whole warp calls it.
@@ -122,7 +124,7 @@ __device__ void store_rows(const std::uint32_t (&words)[kAnsRun * ValueBytes * k
                            unsigned char* stage, unsigned char* out, int thread) {
   constexpr unsigned kPieces = TileShape<ValueBytes, kTuple, kAnsRun>::kRunPieces;
   constexpr unsigned kPiece = 16, kRow = 128;  // bytes; a row is all banks
-  // Where runs begin at few places of their rows, pieces of a row change places by its number: bits of a piece's place are turned.
+  // Where runs begin at few places of their rows, pieces of a row change places by its number.
   constexpr bool kTurns = kPieces % 4 == 0;
   const auto place = [](unsigned byte) {
     return kTurns ? byte ^ (byte / kRow * kPiece & (kRow - kPiece)) : byte;

@@ -173,7 +173,7 @@ __device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables
   using MostBits =
       std::integral_constant<std::uint32_t, ring_offset_bits<decltype(page.offsets), ValueBytes>()>;
   const WholeTiles<Tables, MostBits> whole(tables, {}, page.slot_bits);
-  constexpr bool kRows = kRunsLieFarApart<ValueBytes, 1>;
+  constexpr bool kRows = runs_lie_far_apart<ValueBytes, 1>();
   if constexpr (!kRows) out += kAnsRun * ValueBytes * whole.thread;
   __syncwarp();  // the states have been loaded
   Word state = order == 1 ? states.at[0] : 0;
@@ -266,7 +266,7 @@ struct TupleStore {
     std::uint32_t run[kRunBytes / 4];
     pack_run<ValueBytes, kTuple>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);
-    if constexpr (kRunsLieFarApart<ValueBytes, kTuple>) {
+    if constexpr (runs_lie_far_apart<ValueBytes, kTuple>()) {
       store_rows<ValueBytes, kTuple>(run, stage, out, thread);
     } else {
       store_run<ValueBytes, kTuple>(run, out + kRunBytes * thread);

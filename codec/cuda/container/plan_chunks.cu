@@ -170,7 +170,8 @@ template <class Word>
 inline constexpr int kBlocks = sizeof(Word) == 8 ? 3 : 4;  // of a multiprocessor
 
 template <class Word, bool kExact>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(const __grid_constant__ PlanArgs args) {
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
+    plan_chunks_kernel(const __grid_constant__ PlanArgs args) {
   __shared__ PlanShared<Word, kExact> shared;
   const CutShape& shape = args.shape;
   const int thread = threadIdx.x;

@@ -148,9 +148,9 @@ __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   bool any = false;
   for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
     const Item item(i), plain(item.lane, 0);
-    const bool pays = item.way > 0 && item.exists() &&
-                      may_save(least_sum(scale, item, shared), least_sum(scale, plain, shared),
-                               kGainPermille);
+    const bool pays =
+        item.way > 0 && item.exists() &&
+        may_save(least_sum(scale, item, shared), least_sum(scale, plain, shared), kGainPermille);
     shared.is_weighed[i] = item.way == 0 || pays;
     any |= pays;
   }
@@ -288,7 +288,8 @@ template <class Word>
 inline constexpr int kBlocks = sizeof(Word) == 8 ? 4 : 8;  // of a multiprocessor
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
+    plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {
   __shared__ StepsShared<Word> shared;
   const CutShape& shape = args.shape;
   shared.counts[threadIdx.x / 32].clear();
