@@ -54,14 +54,11 @@ constexpr bool has_whole_tiles(AnsKind kind) { return kind != AnsKind::any; }
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
 }
-/// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
-constexpr std::uint32_t offset_ring_bytes(AnsKind kind) {
-  return kind != AnsKind::alone ? 1024 : 2048;
-}
-/// Those loops read three words of four bytes from any place; that of lanes alone fetches segments of a whole warp.
-template <int ValueBytes, AnsKind kKind>
-using OffsetRing = RingAhead<offset_ring_bytes(kKind), has_whole_tiles(kKind) ? 16 : 0,
-                             offset_ring_bytes(kKind) == 2048 ? 512 : 256>;
+/// A step takes 256 offsets; beside the stage of a tuple there is no room for more. Loops of whole tiles read three words of
+/// four bytes from any place; that of lanes alone fetches segments of a whole warp.
+template <AnsKind kKind>
+using OffsetRing = RingAhead<kKind == AnsKind::alone ? 2048 : 1024, has_whole_tiles(kKind) ? 16 : 0,
+                             kKind == AnsKind::alone ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -410,7 +407,7 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
                              std::uint32_t end_page) {
   const ColumnTask& task = args.pages.tasks[number];
   const LaneMaps* const maps = lane_maps_of(task);
-  using WarpShared = AnsWarpShared<OffsetRing<ValueBytes, kKind>>;
+  using WarpShared = AnsWarpShared<OffsetRing<kKind>>;
   auto& shared =
       *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>*>(device::dynamic_shared());
   const int warp = device::warp_number(), warps = blockDim.x / 32;
@@ -418,9 +415,9 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   end_page = device::warp_uniform(end_page);
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  const bool has_long_offsets = device::warp_uniform(build_tables(
-      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
-      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>()));
+  const bool has_long_offsets = device::warp_uniform(
+      build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
+                   task.directory, ans_page::most_offset_bits<OffsetRing<kKind>, ValueBytes>()));
   for (std::uint32_t page = device::warp_uniform(first_page + warp); page < end_page;) {
     decode_page<ValueBytes, kKind, kChecks>(shared.tables, *reinterpret_cast<WarpShared*>(own),
                                             own + sizeof(WarpShared), args.stage_bytes, task, maps,
@@ -509,8 +506,8 @@ template <int ValueBytes, AnsKind kKind>
 std::uint32_t warp_bytes_of(std::uint32_t stage_bytes, int most_tuple) {
   const std::size_t states =
       kKind == AnsKind::four ? 0 : most_tuple * kMaxDeltaOrder * sizeof(WordOf<ValueBytes>);
-  return static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<ValueBytes, kKind>>) +
-                                    stage_bytes + states);
+  return static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<kKind>>) + stage_bytes +
+                                    states);
 }
 
 struct AnsGrid {

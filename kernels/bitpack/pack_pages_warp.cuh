@@ -1,6 +1,9 @@
 // Launchers of the kernels that encode pages, a warp a page: every width and tuple.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "kernels/bitpack/pack_pages_warp_cuda.h"
 #include "kernels/bitpack/size_pages_warp.cuh"
 #include "kernels/bitpack/write_pages_warp.cuh"
@@ -10,11 +13,12 @@
 
 namespace gdelta::cuda {
 
-/// A warp for every unit of the range.
+/// A warp for every unit of the range, in `most_blocks` at most, which take turns if there are more.
 template <auto kKernel, int kWarps>
-cudaError_t launch_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+cudaError_t launch_pages(const PackArgs& args, const PackRange& range, std::uint64_t most_blocks,
+                         cudaStream_t stream) {
   if (range.num_units == 0) return cudaSuccess;
-  const unsigned grid = pack_grid((range.num_units + kWarps - 1) / kWarps);
+  const unsigned grid = pack_grid(std::min((range.num_units + kWarps - 1) / kWarps, most_blocks));
   return device::launch_after<kKernel>(grid, 32 * kWarps, stream, args, range);
 }
 
@@ -22,15 +26,13 @@ cudaError_t launch_pages(const PackArgs& args, const PackRange& range, cudaStrea
 /// made those 9 % slower.
 template <auto kKernel, auto kSteppedKernel, int kWarps>
 cudaError_t launch_both_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
-  if (auto error = launch_pages<kKernel, kWarps>(args, range, stream)) return error;
-  if (kKernel == kSteppedKernel || args.stepped.count == nullptr || range.num_units == 0)
-    return cudaSuccess;
+  if (auto error = launch_pages<kKernel, kWarps>(args, range, range.num_units, stream))
+    return error;
+  if (kKernel == kSteppedKernel || args.stepped.count == nullptr) return cudaSuccess;
   int blocks = 0;
   if (auto error = device::resident_blocks<kSteppedKernel>(32 * kWarps, blocks)) return error;
-  const auto most = static_cast<unsigned>(blocks);
-  const unsigned grid = pack_grid((range.num_units + kWarps - 1) / kWarps);
-  return device::launch_after<kSteppedKernel>(grid < most ? grid : most, 32 * kWarps, stream, args,
-                                              range);
+  return launch_pages<kSteppedKernel, kWarps>(args, range, static_cast<std::uint64_t>(blocks),
+                                              stream);
 }
 
 /// One lane of one or two bytes has runs of 16. Others have no registers for them, or lie too far apart.
