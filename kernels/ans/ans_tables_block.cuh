@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 #include "kernels/ans/ans_layout.h"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
@@ -91,10 +93,17 @@ struct AnsSharedTables {
 
 /// What building needs beside, in memory that nobody else uses then.
 struct AnsFieldValues {
-  static constexpr int kMost = 3 + kMaxAnsTables + 3 * kMaxAnsBins;
+  static constexpr int kColumnFields = 3;  // before the tables
+  static constexpr int kMost = kColumnFields + kMaxAnsTables + 3 * kMaxAnsBins;
   std::uint64_t values[kMost + 1];  // and the field behind the tables
   std::uint32_t warp_values[32];
-  std::uint32_t first_value[kMaxAnsTables], first_bin[kMaxAnsTables + 1];
+  std::uint32_t first_bin[kMaxAnsTables + 1];
+  std::uint32_t heads[kMaxAnsSlots / 32];  // a bit for each slot of all tables: a bin begins there
+
+  /// Where the three of a bin begin, which is counted over all tables. A table says first how many bins it has.
+  __device__ static std::uint32_t of_bin(std::uint32_t table, std::uint32_t bin) {
+    return kColumnFields + 1 + table + 3 * bin;
+  }
 };
 
 /// The varint that ends at `last`. The field before it ends before `first` or anywhere behind.
@@ -108,7 +117,7 @@ __device__ inline std::uint64_t varint_ending_at(const unsigned char* first,
 /// All fields are varints, for bytes below 128 are too. Each warp takes a part of the bytes.
 __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned char* from,
                                          const unsigned char* end) {
-  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int thread = threadIdx.x & 31, warp = device::warp_number(), warps = blockDim.x / 32;
   const auto bytes = static_cast<std::uint32_t>(end - from);
   const std::uint32_t share = (bytes + warps - 1) / warps;
   const std::uint32_t begin = min(warp * share, bytes), stop = min(begin + share, bytes);
@@ -131,25 +140,23 @@ __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned 
   __syncthreads();  // all values are there
 }
 
-/// One table; the whole warp calls it. Gives whether a bin of the thread has offsets of more than `most` bits.
+/// The bins of a table, whose fields become first slot and frequency, offset bits, and lower end; the whole warp calls it.
+/// Gives whether a bin of the thread has offsets of more than `most` bits.
 template <class Tables>
-__device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int table,
-                            std::uint32_t most) {
-  using Bin = decltype(tables.bin_of({}));
-  using Word = decltype(Bin::lower);
+__device__ bool place_bins(Tables& tables, AnsFieldValues& fields, int table, std::uint32_t most) {
+  using Word = decltype(tables.bin_of({}).lower);
   const int thread = threadIdx.x & 31;
   const std::uint32_t first_bin = fields.first_bin[table];
   const std::uint32_t bins = fields.first_bin[table + 1] - first_bin;
-  auto* const slots = tables.slots + (table << tables.slot_bits);
   std::uint32_t slots_before = 0;
   std::uint64_t lower_before = 0;
   bool has_long_offsets = false;
   for (std::uint32_t first = 0; first < bins; first += 32) {
     const std::uint32_t number = first + thread;
+    std::uint64_t* const values = fields.values + AnsFieldValues::of_bin(table, first_bin + number);
     std::uint32_t frequency = 0, offset_bits = 0;
     std::uint64_t step = 0;
     if (number < bins) {
-      const std::uint64_t* const values = fields.values + fields.first_value[table] + 3 * number;
       frequency = static_cast<std::uint32_t>(values[0]);
       offset_bits = static_cast<std::uint32_t>(values[1]);
       step = zigzag_decode(values[2]);
@@ -157,24 +164,46 @@ __device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int ta
     }
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
-    const auto own_lower = static_cast<Word>(lower);
     has_long_offsets |= offset_bits > most;
     if constexpr (Tables::kTellsMost) atomicMax(&tables.most_offset_bits, offset_bits);
-    if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
-    for (int b = 0; b < 32 && first + b < bins; ++b) {
-      const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
-      const std::uint32_t behind = __shfl_sync(device::kWholeWarp, slots_behind, b);
-      Bin bin{};
-      if constexpr (Tables::kWholeSlots)
-        bin = {__shfl_sync(device::kWholeWarp, own_lower, b),
-               __shfl_sync(device::kWholeWarp, offset_bits, b)};
-      for (std::uint32_t place = thread; place < share; place += 32)
-        slots[behind - share + place] = Tables::make_slot(share, place, first_bin + first + b, bin);
+    if (number < bins) {
+      tables.set_bin(first_bin + number, {static_cast<Word>(lower), offset_bits});
+      const std::uint32_t slot = (table << tables.slot_bits) + slots_behind - frequency;
+      values[0] = static_cast<std::uint64_t>(slot) << 32 | frequency;
+      values[2] = lower;
+      atomicOr(&fields.heads[slot / 32], 1u << slot % 32);
     }
     slots_before = __shfl_sync(device::kWholeWarp, slots_behind, 31);
     lower_before = __shfl_sync(device::kWholeWarp, lower, 31);
   }
   return has_long_offsets;
+}
+
+/// The slots of all tables: each warp takes a stretch of them, however long bins are. The whole block calls it.
+template <class Tables>
+__device__ void fill_slots(Tables& tables, const AnsFieldValues& fields) {
+  using Word = decltype(tables.bin_of({}).lower);
+  const std::uint32_t thread = threadIdx.x & 31, warp = device::warp_number(),
+                      warps = blockDim.x / 32;
+  constexpr int kWordBits = 5;  // tables have 32 slots at least
+  const std::uint32_t words = device::warp_uniform(static_cast<std::uint32_t>(tables.num_tables)
+                                                   << (tables.slot_bits - kWordBits));
+  const std::uint32_t share = (words + warps - 1) / warps;
+  const std::uint32_t begin = min(warp * share, words), end = min(begin + share, words);
+  std::uint32_t before = 0;
+  for (std::uint32_t word = thread; word < begin; word += 32) before += __popc(fields.heads[word]);
+  std::uint32_t bins = device::warp_sum(before);  // that begin before a word
+#pragma unroll 4
+  for (std::uint32_t word = begin; word < end; ++word) {
+    const std::uint32_t heads = fields.heads[word], slot = 32 * word + thread;
+    const std::uint32_t bin = bins + __popc(heads & ((2u << thread) - 1)) - 1;
+    bins += __popc(heads);
+    const std::uint64_t* const values =
+        fields.values + AnsFieldValues::of_bin(slot >> tables.slot_bits, bin);
+    tables.slots[slot] = Tables::make_slot(
+        static_cast<std::uint32_t>(values[0]), slot - static_cast<std::uint32_t>(values[0] >> 32),
+        bin, {static_cast<Word>(values[2]), static_cast<std::uint32_t>(values[1])});
+  }
 }
 
 /// Copies bytes, which lie in whole vectors of readable memory, to `room` if they have room; gives where they
@@ -198,6 +227,8 @@ __device__ inline const unsigned char* stage_fields(const unsigned char* from,
 template <class Tables>
 __device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
                              const unsigned char* end, std::uint32_t most) {
+  for (std::uint32_t i = threadIdx.x; i < std::size(fields.heads); i += blockDim.x)
+    fields.heads[i] = 0;
   // Slots are written when the fields have been read.
   const unsigned char* const staged = stage_fields(
       from, end, reinterpret_cast<unsigned char(&)[sizeof tables.slots]>(tables.slots));
@@ -208,23 +239,23 @@ __device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsig
     tables.span_bits = static_cast<int>(fields.values[1]);
     tables.num_tables = static_cast<int>(fields.values[2]);
     if constexpr (Tables::kTellsMost) tables.most_offset_bits = 0;
-    std::uint32_t next = 3, bin = 0;
+    std::uint32_t bin = 0;
     for (int table = 0; table < tables.num_tables; ++table) {
-      const auto bins = static_cast<std::uint32_t>(fields.values[next]) + 1;
-      fields.first_value[table] = next + 1;
       fields.first_bin[table] = bin;
-      next += 1 + 3 * bins;
-      bin += bins;
+      bin += static_cast<std::uint32_t>(fields.values[AnsFieldValues::of_bin(table, bin) - 1]) + 1;
     }
     fields.first_bin[tables.num_tables] = bin;
   }
   __syncthreads();  // where tables begin is there
   const int warps = blockDim.x / 32;
   bool has_long_offsets = false;
-  for (int table = threadIdx.x / 32; table < tables.num_tables; table += warps)
-    has_long_offsets |= build_table(tables, fields, table, most);
-  // All tables are there then, and the fields are not needed any more.
-  return __syncthreads_or(has_long_offsets) != 0;
+  for (int table = device::warp_number(); table < device::warp_uniform(tables.num_tables);
+       table += warps)
+    has_long_offsets |= place_bins(tables, fields, table, most);
+  const bool any = __syncthreads_or(has_long_offsets) != 0;  // all bins have places
+  fill_slots(tables, fields);
+  __syncthreads();  // all slots are there, and the fields are not needed any more
+  return any;
 }
 
 }  // namespace gdelta::cuda
