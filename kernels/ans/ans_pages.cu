@@ -54,6 +54,10 @@ constexpr bool has_whole_tiles(AnsKind kind) { return kind != AnsKind::any; }
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
 }
+template <int ValueBytes, AnsKind kKind>
+using AnsSlotOf =
+    std::conditional_t<!has_whole_slots(ValueBytes, kKind), AnsSlot,
+                       std::conditional_t<ValueBytes <= 2, AnsNarrowSlot, AnsWholeSlot>>;
 /// A step takes 256 offsets; beside the stage of a tuple there is no room for more. Loops of whole tiles read three words of
 /// four bytes from any place; that of lanes alone fetches segments of a whole warp.
 template <AnsKind kKind>
@@ -78,7 +82,7 @@ struct AnsArgs {
 };
 
 template <int ValueBytes, AnsKind kKind>
-using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind),
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, AnsSlotOf<ValueBytes, kKind>,
                                     has_whole_tiles(kKind) && kKind != AnsKind::alone>;
 
 template <class Tables>

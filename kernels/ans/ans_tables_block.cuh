@@ -20,16 +20,39 @@ struct AnsBin {
   std::uint32_t offset_bits;
 };
 
+/// Where the offset bits of a slot are lowest, these count, with room for the sum of a run's.
+constexpr std::uint32_t kOffsetBitsMask = 0x1ff;
+
 /// A slot that has its bin with it, so that a symbol is one look: its residuals have 32 bits at most.
 struct AnsWholeSlot {
   std::uint32_t bits;  // place, offset bits with room for the sum of a run's, frequency
   std::uint32_t lower;
-  static constexpr std::uint32_t kOffsetMask = 0x1ff;
+
+  __device__ static AnsWholeSlot make(std::uint32_t frequency, std::uint32_t place,
+                                      const AnsBin<std::uint32_t>& bin) {
+    return {frequency << 20 | bin.offset_bits << 11 | place, bin.lower};
+  }
   __device__ std::uint32_t frequency() const { return bits >> 20; }
   __device__ std::uint32_t place() const { return bits & 0x7ff; }
-  __device__ std::uint32_t offset_bits() const { return bits >> 11 & kOffsetMask; }
   /// The offset bits, lowest, and others above them.
   __device__ std::uint32_t from_offset_bits() const { return bits >> 11; }
+  /// The lower end of the bin, of whose bits those of the value count.
+  __device__ std::uint32_t from_lower() const { return lower; }
+};
+
+/// The same for residuals of 16 bits at most: a field less to move.
+struct AnsNarrowSlot {
+  std::uint32_t bits;  // offset bits with room for the sum of a run's, frequency
+  std::uint32_t low;   // lower end, place
+
+  __device__ static AnsNarrowSlot make(std::uint32_t frequency, std::uint32_t place,
+                                       const AnsBin<std::uint32_t>& bin) {
+    return {frequency << 16 | bin.offset_bits, place << 16 | (bin.lower & 0xffff)};
+  }
+  __device__ std::uint32_t frequency() const { return bits >> 16; }
+  __device__ std::uint32_t place() const { return low >> 16; }
+  __device__ std::uint32_t from_offset_bits() const { return bits; }
+  __device__ std::uint32_t from_lower() const { return low; }
 };
 
 template <class Slot>
@@ -42,16 +65,16 @@ __device__ inline Slot load_slot(device::SharedPlace place) {
   }
 }
 
-/// `kWhole`: of AnsWholeSlot, which take twice the memory. `kTells`: most_offset_bits is wanted.
-template <class Word, bool kWhole, bool kTells>
+/// Slots that have their bins with them take twice the memory. `kTells`: most_offset_bits is wanted.
+template <class Word, class OfSlot, bool kTells>
 struct AnsSharedTables {
+  using Slot = OfSlot;
+  static constexpr bool kWhole = !std::is_same_v<Slot, AnsSlot>, kTellsMost = kTells;
   static_assert(!kWhole || sizeof(Word) == 4);
-  static constexpr bool kWholeSlots = kWhole, kTellsMost = kTells;
-  using Slot = std::conditional_t<kWhole, AnsWholeSlot, AnsSlot>;
 
   __device__ AnsBin<Word> bin_of(const Slot& slot) const {
     if constexpr (kWhole) {
-      return {slot.lower, slot.offset_bits()};
+      return {slot.from_lower(), slot.from_offset_bits() & kOffsetBitsMask};
     } else {
       return {lowers[slot.bin()], offset_bits[slot.bin()]};
     }
@@ -60,7 +83,7 @@ struct AnsSharedTables {
   __device__ void find_bin(const Slot& slot, std::uint32_t& bits, Word& lower) const {
     if constexpr (kWhole) {
       bits = slot.from_offset_bits();
-      lower = slot.lower;
+      lower = slot.from_lower();
     } else {
       // One place of both, which the compiler would compute twice.
       const int bin = device::forget(static_cast<int>(slot.bin()));
@@ -77,7 +100,7 @@ struct AnsSharedTables {
   __device__ static Slot make_slot(std::uint32_t frequency, std::uint32_t place,
                                    std::uint32_t number, const AnsBin<Word>& bin) {
     if constexpr (kWhole) {
-      return {frequency << 20 | bin.offset_bits << 11 | place, bin.lower};
+      return Slot::make(frequency, place, bin);
     } else {
       return make_ans_slot(frequency, place, number);
     }
@@ -185,19 +208,21 @@ __device__ void fill_slots(Tables& tables, const AnsFieldValues& fields) {
   using Word = decltype(tables.bin_of({}).lower);
   const std::uint32_t thread = threadIdx.x & 31, warp = device::warp_number(),
                       warps = blockDim.x / 32;
-  constexpr int kWordBits = 5;  // tables have 32 slots at least
-  const std::uint32_t words = device::warp_uniform(static_cast<std::uint32_t>(tables.num_tables)
-                                                   << (tables.slot_bits - kWordBits));
+  const std::uint32_t slots = static_cast<std::uint32_t>(tables.num_tables) << tables.slot_bits;
+  const std::uint32_t words = (slots + 31) / 32;
   const std::uint32_t share = (words + warps - 1) / warps;
   const std::uint32_t begin = min(warp * share, words), end = min(begin + share, words);
   std::uint32_t before = 0;
   for (std::uint32_t word = thread; word < begin; word += 32) before += __popc(fields.heads[word]);
   std::uint32_t bins = device::warp_sum(before);  // that begin before a word
-#pragma unroll 4
+  // What a thread has under way here takes registers from the loops of tiles (docs/ans.md).
+  constexpr int kUnderWay = Tables::kWhole && !Tables::kTellsMost ? 1 : 4;
+#pragma unroll kUnderWay
   for (std::uint32_t word = begin; word < end; ++word) {
     const std::uint32_t heads = fields.heads[word], slot = 32 * word + thread;
     const std::uint32_t bin = bins + __popc(heads & ((2u << thread) - 1)) - 1;
     bins += __popc(heads);
+    if (slot >= slots) break;
     const std::uint64_t* const values =
         fields.values + AnsFieldValues::of_bin(slot >> tables.slot_bits, bin);
     tables.slots[slot] = Tables::make_slot(

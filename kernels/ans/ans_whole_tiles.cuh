@@ -71,7 +71,7 @@ __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const uns
     for (int i = 0; i < kAnsRun; ++i) {
       const std::uint32_t* const words = words_at(bit);
       values[i] += __funnelshift_r(words[0], words[1], bit) & ~ones_from(bits[i]);
-      bit += bits[i] & AnsWholeSlot::kOffsetMask;
+      bit += bits[i] & kOffsetBitsMask;
     }
   }
 }
@@ -127,15 +127,14 @@ struct WholeTiles {
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) tables.find_bin(slots[i], bits[i], values[i]);
     const std::uint32_t half = bits[0] + bits[1] + bits[2] + bits[3];
-    const std::uint32_t total =
-        (half + bits[4] + bits[5] + bits[6] + bits[7]) & AnsWholeSlot::kOffsetMask;
+    const std::uint32_t total = (half + bits[4] + bits[5] + bits[6] + bits[7]) & kOffsetBitsMask;
     std::uint32_t sum = total;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
     const std::uint32_t bit = page.bit + sum - total;
     page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
-    add_ring_offsets<decltype(page.offsets)>(bits, shared.offsets, bit,
-                                             half & AnsWholeSlot::kOffsetMask, total, values);
+    add_ring_offsets<decltype(page.offsets)>(bits, shared.offsets, bit, half & kOffsetBitsMask,
+                                             total, values);
   }
 };
 

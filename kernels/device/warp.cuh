@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 namespace gdelta::device {
 
@@ -11,13 +10,16 @@ inline constexpr unsigned kWholeWarp = 0xffffffffu;
 /// The sum of all threads' values.
 template <class Value>
 __device__ Value warp_sum(Value value) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (std::is_same_v<Value, std::uint32_t>) return __reduce_add_sync(kWholeWarp, value);
-#endif
   for (int distance = 16; distance > 0; distance /= 2)
     value += __shfl_xor_sync(kWholeWarp, value, distance);
   return value;
 }
+
+#if __CUDA_ARCH__ >= 800
+__device__ inline std::uint32_t warp_sum(std::uint32_t value) {
+  return __reduce_add_sync(kWholeWarp, value);
+}
+#endif
 
 /// The sum of this thread's value and of those of the threads before it.
 template <class Value>
