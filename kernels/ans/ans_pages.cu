@@ -54,6 +54,7 @@ constexpr bool has_whole_tiles(AnsKind kind) { return kind != AnsKind::any; }
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
   return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
 }
+/// A slot of those tables.
 template <int ValueBytes, AnsKind kKind>
 using AnsSlotOf =
     std::conditional_t<!has_whole_slots(ValueBytes, kKind), AnsSlot,

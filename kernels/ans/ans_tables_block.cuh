@@ -222,6 +222,7 @@ __device__ void fill_slots(Tables& tables, const AnsFieldValues& fields) {
     const std::uint32_t heads = fields.heads[word], slot = 32 * word + thread;
     const std::uint32_t bin = bins + __popc(heads & ((2u << thread) - 1)) - 1;
     bins += __popc(heads);
+    // Never, of tables of 32 slots or more; docs/ans.md says what the compiler makes without it.
     if (slot >= slots) break;
     const std::uint64_t* const values =
         fields.values + AnsFieldValues::of_bin(slot >> tables.slot_bits, bin);
