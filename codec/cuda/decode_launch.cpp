@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codec/cuda/container/place_columns_cuda.h"
+#include "codec/cuda/prepared_table.h"
 #include "codec/cuda/scratch_layout.h"
 #include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/coder_traits.h"
@@ -12,6 +13,7 @@
 #include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/bitpack/unpack_pages_tiles_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/linear/linear_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
@@ -35,6 +37,7 @@ struct DecodeScratch {
   unsigned long long* damaged_at;
   unsigned long long* differs_at;
   unsigned long long* tickets;  // [device_layout.classes.size()]
+  std::uint32_t* pages_done;    // [num_chunks], of prepared chunks
   SegmentPlaces segments;
 };
 
@@ -82,6 +85,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
+  scratch.pages_done = layout.take<std::uint32_t>(call.prepared_pages.empty() ? 0 : num_chunks);
   scratch.segments = take_segments(layout, device_layout, call);
   return scratch;
 }
@@ -302,10 +306,10 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
 }
 
 // All heads parsed and checked, and pages counted. `stride_pages`: the widths that have a launch for
-// ColumnPath::page_strides.
+// ColumnPath::page_strides. `prepared`: the first column of the chunks, if they are prepared.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, std::uint32_t stride_pages,
-                         cudaStream_t stream) {
+                         cudaStream_t stream, const PreparedColumn* prepared = nullptr) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -336,9 +340,59 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .count = count,
                         .kinds = call.kinds,
                         .verify = call.verify,
+                        .prepared = prepared,
+                        .pages_done = scratch.pages_done,
                         .stride_pages = stride_pages,
                         .segments = scratch.segments};
   return launch_parse_chunks(parse, stream);
+}
+
+// Of more pages warps make enough of each other's waiting; of more columns launches take too long.
+constexpr std::uint64_t kFewPages = 4096, kFewColumns = 4;
+
+// Whether blocks decode the pages of a call as they have been prepared.
+bool is_small(const DecodeCall& call) {
+  const std::span<const std::uint32_t> columns = call.prepared_pages;
+  return !columns.empty() && columns.size() <= kFewColumns && may_be_prepared(call.kinds) &&
+         std::accumulate(columns.begin(), columns.end(), std::uint64_t{0}) * call.num_chunks <=
+             kFewPages;
+}
+
+// All of a small call: heads are held against what was prepared while pages are decoded, and the last page of a chunk settles
+// its verdict.
+cudaError_t launch_small(const DeviceLayout& device_layout, const DecodeCall& call,
+                         const DecodeScratch& scratch, cudaStream_t stream) {
+  const auto num_columns = static_cast<std::uint32_t>(call.prepared_pages.size());
+  const auto* const prepared =
+      reinterpret_cast<const PreparedColumn*>(
+          call.table + prepared_columns_at(num_columns, call.table_chunks)) +
+      call.first_chunk;
+  if (auto error = launch_heads(device_layout, call, scratch, 0, stream, prepared)) return error;
+  for (std::uint32_t c = 0; c < num_columns; ++c) {
+    const TableColumn& column = device_layout.columns[c];
+    const TilePagesArgs args{
+        .columns = prepared + c * call.table_chunks,
+        .num_chunks = call.num_chunks,
+        .stream = call.stream,
+        .stream_bytes = call.stream_bytes,
+        .out = call.out,
+        .out_bytes = call.out_bytes,
+        .column_offset = column.offset,
+        .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes),
+        .value_bytes =
+            static_cast<std::uint8_t>(value_bytes(static_cast<ValueType>(column.type))),
+        .tuple = column.tuple,
+        .big_endian = column.big_endian != 0,
+        .verify = call.verify,
+        .is_last = c + 1 == num_columns,
+        .corrupt = static_cast<std::int32_t>(Errc::corrupt),
+        .pages_done = scratch.pages_done,
+        .damaged_at = scratch.damaged_at,
+        .differs_at = scratch.differs_at,
+        .verdicts = call.verdicts};
+    if (auto error = launch_unpack_pages_tiles(args, call.prepared_pages[c], stream)) return error;
+  }
+  return cudaSuccess;
 }
 
 // Short pages, by warps: a launch for each width and narrow tuple there is, another of those with LaneMaps, and one for
@@ -488,6 +542,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
+  if (is_small(call)) return launch_small(device_layout, call, scratch, stream);
   std::uint32_t stride_pages = 0;
   if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
   if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;

@@ -3,6 +3,7 @@
 
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
+#include "codec/cuda/prepared_table.h"
 #include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/predictor_traits.h"
 #include "gdelta/device.h"
@@ -30,6 +31,8 @@ cuda::DecodeCall call_of(const ChunkTable& table, std::uint64_t num_chunks) {
   call.decoded_bytes = std::min(table.decoded_bytes, num_chunks * table.largest_chunk);
   call.lengths = std::min(table.lengths, num_chunks * table.most_lengths);
   call.kinds = table.kinds;
+  call.prepared_pages = table.prepared_pages;
+  call.table_chunks = table.num_chunks;
   return call;
 }
 
@@ -171,6 +174,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   for (const ChunkInfo& chunk : info.chunks)
     add_chunk(table.kinds, chunk, chunk.opaque ? opaque_layout : table.layout);
   table.bytes = cuda::make_table_bytes(cuda::make_device_layout(table.layout), chunks);
+  cuda::prepare_columns(info, table);
   return table;
 }
 

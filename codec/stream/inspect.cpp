@@ -41,9 +41,13 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
+  info.byte = chunk.byte + chunk.parsed.frame.payload_at() + column.section_at;
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
-  if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
+  if (traits.parts == format::PartRule::pages) {
+    info.page_groups = column.model.section.part_groups;
+    info.parts_byte = chunk.byte + chunk.parsed.frame.head_at + column.part_ends_at;
+  }
   info.map = column.model.front.map;
   info.lane_map = column.model.front.lane_map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
@@ -93,6 +97,7 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
   return {.number = place.number,
           .byte = place.byte,
           .block_bytes = place.block_bytes,
+          .head_check = 0,
           .records = place.records,
           .decoded_at = place.decoded_at,
           .decoded_bytes = place.decoded_bytes,
@@ -124,6 +129,7 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     const auto place = take_block(totals, **chunk);
     if (!place) return tl::unexpected(place.error());
     ChunkInfo info = info_of(*place, layouts);
+    info.head_check = (*chunk)->check;
     info.columns = describe_columns(**chunk);
     info.lengths = describe_lengths(**chunk);
     if (!place->opaque) info.note = blocks.note();

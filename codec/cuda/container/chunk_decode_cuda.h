@@ -18,19 +18,12 @@
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/deltas/segment_pages.h"
 #include "kernels/deltas/segment_undo_cuda.h"
+#include "kernels/pages/chunk_verdict.h"
 #include "kernels/pages/column_task.h"
+#include "kernels/pages/prepared_column.h"
 #include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
-
-/// One chunk's verdict; the layout is that of gdelta::ChunkStatus.
-struct ChunkVerdict {
-  std::int32_t code;  // an Errc
-  std::uint32_t reserved;
-  std::uint64_t byte;  // offset in the stream if the code is not ok
-};
-
-inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 
 /// What is counted over tasks and chunks; 16-byte aligned each.
 struct DecodeCounts {
@@ -96,6 +89,10 @@ struct ParseArgs {
   CountArgs count;                 // of all tasks
   ChunkKinds kinds;                // what is launched behind this kernel
   bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
+  // [num_chunks]: the first column of each, if all columns are prepared. Then heads are held against what the host saw of
+  // them, and no tasks and counts are left.
+  const PreparedColumn* prepared = nullptr;
+  std::uint32_t* pages_done = nullptr;  // [num_chunks]: become zero, if `prepared` is set
   std::uint32_t stride_pages;  // bit w: there is a launch for ColumnPath::page_strides of w bytes
   SegmentPlaces segments = {};
 

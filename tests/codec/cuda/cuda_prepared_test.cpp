@@ -1,0 +1,221 @@
+// Small calls of chunks whose heads the host has read: the same values and verdicts as without, whatever happens to
+// the stream behind the host's back.
+#ifdef GDELTA_HAS_CUDA
+#include <algorithm>
+
+#include "codec/cuda/cuda_cases.h"
+
+namespace gdelta::test {
+namespace {
+
+/// A stream of packed columns, and its table.
+struct PreparedStream {
+  PreparedStream(const char* record, const Bytes& values, std::uint64_t chunk_bytes,
+                 std::optional<int> order)
+      : bytes(compressed(record, values, chunk_bytes, order)),
+        info(inspect(bytes).value()),
+        table(make_chunk_table(info).value()) {}
+
+  static Bytes compressed(const char* record, const Bytes& values, std::uint64_t chunk_bytes,
+                          std::optional<int> order) {
+    EncodeOptions options;
+    options.layout = parse_record(record).value();
+    options.level = 1;
+    options.coder = Coder::pack;
+    options.order = order;
+    options.chunk_bytes = chunk_bytes;
+    options.maps = false;
+    options.device = "cpu";
+    return compress(values, options).value();
+  }
+  bool is_prepared() const { return !table.prepared_pages.empty(); }
+  /// As it is without models.
+  ChunkTable unprepared() const {
+    ChunkTable plain = table;
+    plain.kinds = {};
+    plain.prepared_pages.clear();
+    return plain;
+  }
+
+  Bytes bytes;
+  StreamInfo info;
+  ChunkTable table;
+};
+
+struct Outcome {
+  std::vector<ChunkStatus> status;
+  Bytes content;
+};
+
+Outcome decode(const Bytes& stream, const ChunkTable& table, bool verify = true,
+               std::size_t first = 0, std::size_t count = ~std::size_t{0}, std::size_t less = 0) {
+  count = std::min<std::size_t>(count, table.num_chunks - first);
+  RangeOnDevice range(stream, table, first, count, table.decoded_bytes - less, 0);
+  range.decode.verify = verify;
+  range.run();
+  return {range.chunk_status(), range.out.to_host()};
+}
+
+/// Walks whose lanes differ, with an outlier now and then.
+Bytes walks(const char* record, std::uint64_t records, std::uint64_t seed = 1) {
+  const Layout layout = parse_record(record).value();
+  std::mt19937_64 random(seed);
+  Bytes values;
+  std::vector<std::uint64_t> at(64);
+  for (std::uint64_t r = 0; r < records; ++r) {
+    std::size_t lane = 0;
+    for (const Column& column : layout.columns) {
+      const int bytes = value_bytes(column.type);
+      for (int l = 0; l < column.tuple; ++l, ++lane) {
+        at[lane] += (random() % 8 + lane) & 7;
+        const bool is_outlier = random() % 150 == 0;
+        put_value(values, is_outlier ? at[lane] ^ (1ull << (8 * bytes - 2)) : at[lane], bytes,
+                  column.big_endian);
+      }
+    }
+  }
+  return values;
+}
+
+void expect_alike(const Outcome& a, const Outcome& b, const PreparedStream& stream,
+                  const std::string& what) {
+  ASSERT_EQ(a.status.size(), b.status.size()) << what;
+  for (std::size_t i = 0; i < a.status.size(); ++i) {
+    ASSERT_EQ(a.status[i].code, b.status[i].code) << what << ", chunk " << i;
+    ASSERT_EQ(a.status[i].byte, b.status[i].byte) << what << ", chunk " << i;
+    if (a.status[i].code != static_cast<int>(Errc::ok)) continue;
+    const ChunkInfo& chunk = stream.info.chunks[i];
+    const auto begin = static_cast<std::ptrdiff_t>(chunk.decoded_at);
+    const auto end = static_cast<std::ptrdiff_t>(chunk.decoded_at + chunk.decoded_bytes);
+    ASSERT_TRUE(std::equal(a.content.begin() + begin, a.content.begin() + end,
+                           b.content.begin() + begin))
+        << what << ", chunk " << i;
+  }
+}
+
+void expect_values(const Outcome& outcome, const Bytes& values, const std::string& what) {
+  for (const ChunkStatus& status : outcome.status)
+    ASSERT_EQ(status.code, static_cast<int>(Errc::ok)) << what << ", byte " << status.byte;
+  ASSERT_TRUE(outcome.content == values) << what;
+}
+
+TEST(CudaPrepared, DecodesEveryWidthTupleAndOrder) {
+  GDELTA_NEEDS_GPU();
+  for (const char* type : {"u8", "i16", "i24", "i32", "f32", "i64"}) {
+    for (int tuple = 1; tuple <= 4; ++tuple) {
+      for (const int order : {0, 1, 2, 5, 8}) {
+        const std::string record = std::string(type) + "x" + std::to_string(tuple);
+        // A whole page and a bit, and a last chunk of a few values.
+        const Bytes values = walks(record.c_str(), 5003);
+        const PreparedStream stream(record.c_str(), values, 4200ull * 8 * tuple, order);
+        const std::string what = record + ", order " + std::to_string(order);
+        // With bytes of that order nothing may shrink, and what does not shrink is raw.
+        if (!stream.is_prepared() && order != 1) continue;
+        ASSERT_TRUE(stream.is_prepared()) << what;
+        for (const bool verify : {false, true})
+          expect_values(decode(stream.bytes, stream.table, verify), values, what);
+      }
+    }
+  }
+}
+
+TEST(CudaPrepared, DecodesEveryLengthOfAPage) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "i16x3", "f64x2"}) {
+    for (const std::uint64_t records : {40, 127, 128, 129, 255, 256, 511, 512, 513, 1365, 2047, 2048,
+                                        4095, 4096, 4097, 8192, 8193}) {
+      const Bytes values = walks(record, records);
+      const PreparedStream stream(record, values, 1 << 20, 1);
+      const std::string what = std::string(record) + ", records " + std::to_string(records);
+      ASSERT_TRUE(stream.is_prepared()) << what;
+      expect_values(decode(stream.bytes, stream.table), values, what);
+    }
+  }
+}
+
+TEST(CudaPrepared, DecodesColumnsBesideEachOther) {
+  GDELTA_NEEDS_GPU();
+  const char* const record = "i32x3,u16,f64:be";
+  const Bytes values = walks(record, 9001);
+  const PreparedStream stream(record, values, 60000, std::nullopt);
+  ASSERT_TRUE(stream.is_prepared());
+  ASSERT_GT(stream.table.num_chunks, 2u);
+  expect_values(decode(stream.bytes, stream.table), values, record);
+}
+
+TEST(CudaPrepared, DecodesARange) {
+  GDELTA_NEEDS_GPU();
+  const Bytes values = walks("i32x2", 20000);
+  const PreparedStream stream("i32x2", values, 30000, 2);
+  ASSERT_TRUE(stream.is_prepared());
+  const Outcome outcome = decode(stream.bytes, stream.table, true, 2, 2);
+  const ChunkInfo& first = stream.info.chunks[2];
+  ASSERT_EQ(outcome.status.size(), 2u);
+  for (const ChunkStatus& status : outcome.status) ASSERT_EQ(status.code, 0);
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first.decoded_at);
+  ASSERT_TRUE(std::equal(begin, begin + 60000, outcome.content.begin()));
+}
+
+TEST(CudaPrepared, SaysOfDamageWhatIsSaidWithoutIt) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "u16x2,i32"}) {
+    const Bytes values = walks(record, 700);
+    const PreparedStream stream(record, values, values.size() / 2 / 8 * 8, 2);
+    ASSERT_TRUE(stream.is_prepared());
+    const ChunkTable plain = stream.unprepared();
+    std::mt19937_64 random(3);
+    const std::size_t begin = stream.info.chunks[0].byte;
+    const std::size_t end = stream.info.chunks[1].byte + stream.info.chunks[1].block_bytes;
+    std::size_t looks = 0, found = 0;
+    for (std::size_t at = begin; at < end; at += 1 + random() % 3) {
+      Bytes damaged = stream.bytes;
+      damaged[at] ^= static_cast<std::byte>(1u << random() % 8);
+      const bool verify = random() % 4 != 0;
+      const Outcome outcome = decode(damaged, stream.table, verify);
+      expect_alike(outcome, decode(damaged, plain, verify), stream,
+                   std::string(record) + ", byte " + std::to_string(at));
+      ++looks;
+      found += outcome.status[0].code != 0 || outcome.status[1].code != 0 ? 1 : 0;
+    }
+    EXPECT_GT(found, looks * 2 / 3);  // in payloads that are not verified damage may be missed
+  }
+}
+
+TEST(CudaPrepared, SaysOfLacksWhatIsSaidWithoutIt) {
+  GDELTA_NEEDS_GPU();
+  const Bytes values = walks("i32", 6000);
+  const PreparedStream stream("i32", values, 8000, 1);
+  ASSERT_TRUE(stream.is_prepared());
+  const ChunkTable plain = stream.unprepared();
+  for (const std::size_t less : {1, 7999, 8001, 23999})
+    expect_alike(decode(stream.bytes, stream.table, true, 0, 3, less),
+                 decode(stream.bytes, plain, true, 0, 3, less), stream,
+                 "room less " + std::to_string(less));
+  for (const std::uint64_t left :
+       {stream.info.chunks[1].byte, stream.info.chunks[1].byte + 20,
+        stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
+    const Bytes cut(stream.bytes.begin(), stream.bytes.begin() + static_cast<std::ptrdiff_t>(left));
+    const Outcome outcome = decode(cut, stream.table);
+    expect_alike(outcome, decode(cut, plain), stream, "cut at " + std::to_string(left));
+    EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
+    EXPECT_EQ(outcome.status[2].code, static_cast<int>(Errc::truncated));
+  }
+}
+
+TEST(CudaPrepared, TakesNoOtherStreamForItsOwn) {
+  GDELTA_NEEDS_GPU();
+  const PreparedStream stream("i32", walks("i32", 3000), 12000, 1);
+  const PreparedStream other("i32", walks("i32", 3000, 2), 12000, 1);
+  ASSERT_TRUE(stream.is_prepared());
+  ASSERT_EQ(stream.info.chunks[0].byte, other.info.chunks[0].byte);
+  ChunkTable table = stream.table;  // but for where chunks are
+  const auto places = chunk_table_bytes(table.layout, table.num_chunks);
+  std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
+  const Outcome outcome = decode(other.bytes, table);
+  ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
+  EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif
