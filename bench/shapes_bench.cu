@@ -333,8 +333,8 @@ void bench_all_decode(std::uint64_t total, double copy, const Selection& selecti
     if (selection.has(shape)) bench_decode(shape, bytes, chunk_bytes, copy);
   };
   for (const WalkShape& shape : kDecodeShapes) bench(shape, total, kMiB);
-  for (const std::uint64_t small : {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB})
-    bench({"i32", 1, .01}, small, kMiB);
+  for (const std::uint64_t small : {kMiB / 16, kMiB / 4, kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB})
+    bench({"i32", 1, .01}, small, std::min(small, kMiB));
 }
 
 void bench_all_encode(std::uint64_t total, double copy, const Selection& selection) {

@@ -11,7 +11,10 @@
 #include "codec/chunk/chunk_encode.h"
 #include "codec/coders/coder.h"
 #include "codec/stream/chunk_cutter.h"
-#include "formats/gdelta/chunk_block.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/end_block.h"
+#include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
 
 namespace gdelta::bench {
@@ -91,23 +94,14 @@ WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
     plan.maps = {maps_of(shape, column.tuple)};
     blocks[i] = encode_chunk(walks.values[i], layout, false, plan);
   });
-  walks.info.layouts = {layout};
-  walks.stream.resize(6);
-  for (std::uint64_t i = 0; i < chunks; ++i) {
-    ChunkInfo chunk;
-    chunk.byte = walks.stream.size();
-    chunk.block_bytes = blocks[i].size();
-    chunk.decoded_at = walks.info.decoded_bytes;
-    chunk.decoded_bytes = walks.values[i].size();
-    chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
-    chunk.columns[0].coder = model.section.coder;
-    chunk.columns[0].page_groups = model.section.part_groups;
-    chunk.columns[0].maps_in_a_pass = !shape.map.empty();
-    if (shape.stride > 0) chunk.columns[0].strides = {{shape.stride, 1}};
-    walks.info.decoded_bytes += chunk.decoded_bytes;
-    walks.info.chunks.push_back(chunk);
-    walks.stream.insert(walks.stream.end(), blocks[i].begin(), blocks[i].end());
-  }
+  walks.stream.assign(format::kStreamHeader.begin(), format::kStreamHeader.end());
+  std::vector<std::byte> layout_head;
+  format::append_layout_head(layout_head, {layout, {1, LayoutOrigin::given}});
+  format::append_block(walks.stream, format::BlockTag::layout, layout_head);
+  for (const std::vector<std::byte>& block : blocks)
+    walks.stream.insert(walks.stream.end(), block.begin(), block.end());
+  format::append_end_block(walks.stream, 0, {});
+  walks.info = inspect(walks.stream).value();
   return walks;
 }
 

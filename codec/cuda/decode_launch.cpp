@@ -1,8 +1,10 @@
 #include "codec/cuda/decode_launch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/prepared_table.h"
@@ -36,8 +38,8 @@ struct DecodeScratch {
   std::uint64_t* segment_starts;  // null if there are no segments
   unsigned long long* damaged_at;
   unsigned long long* differs_at;
-  unsigned long long* tickets;  // [device_layout.classes.size()]
-  std::uint32_t* pages_done;    // [num_chunks], of prepared chunks
+  unsigned long long* tickets;        // [device_layout.classes.size()]
+  unsigned long long* verdict_cells;  // [num_chunks], of prepared chunks
   SegmentPlaces segments;
 };
 
@@ -85,7 +87,8 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
-  scratch.pages_done = layout.take<std::uint32_t>(call.prepared_pages.empty() ? 0 : num_chunks);
+  scratch.verdict_cells =
+      layout.take<unsigned long long>(call.prepared_pages.empty() ? 0 : num_chunks);
   scratch.segments = take_segments(layout, device_layout, call);
   return scratch;
 }
@@ -306,10 +309,10 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
 }
 
 // All heads parsed and checked, and pages counted. `stride_pages`: the widths that have a launch for
-// ColumnPath::page_strides. `prepared`: the first column of the chunks, if they are prepared.
+// ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, std::uint32_t stride_pages,
-                         cudaStream_t stream, const PreparedColumn* prepared = nullptr) {
+                         cudaStream_t stream) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -340,15 +343,13 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .count = count,
                         .kinds = call.kinds,
                         .verify = call.verify,
-                        .prepared = prepared,
-                        .pages_done = scratch.pages_done,
                         .stride_pages = stride_pages,
                         .segments = scratch.segments};
   return launch_parse_chunks(parse, stream);
 }
 
 // Of more pages warps make enough of each other's waiting; of more columns launches take too long.
-constexpr std::uint64_t kFewPages = 4096, kFewColumns = 4;
+constexpr std::uint64_t kFewPages = 16384, kFewColumns = 4;
 
 // Whether blocks decode the pages of a call as they have been prepared.
 bool is_small(const DecodeCall& call) {
@@ -358,39 +359,56 @@ bool is_small(const DecodeCall& call) {
              kFewPages;
 }
 
-// All of a small call: heads are held against what was prepared while pages are decoded, and the last page of a chunk settles
-// its verdict.
+// A number that no call of this process has had. What is left in scratch memory is not such a number, but for a chance of 2^-63.
+std::uint64_t number_of_call() {
+  static std::atomic<std::uint64_t> next{std::uint64_t{std::random_device{}()} << 32 |
+                                         std::random_device{}()};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Whether work on the stream is recorded, to be done any number of times. Then a call has no number of its own.
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
+         status != cudaStreamCaptureStatusNone;
+}
+
+// All of a small call: a launch for each column, of which the first holds heads against what was prepared.
 cudaError_t launch_small(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, cudaStream_t stream) {
-  const auto num_columns = static_cast<std::uint32_t>(call.prepared_pages.size());
-  const auto* const prepared =
-      reinterpret_cast<const PreparedColumn*>(
-          call.table + prepared_columns_at(num_columns, call.table_chunks)) +
-      call.first_chunk;
-  if (auto error = launch_heads(device_layout, call, scratch, 0, stream, prepared)) return error;
-  for (std::uint32_t c = 0; c < num_columns; ++c) {
+  const std::uint64_t number = number_of_call();
+  const std::uint64_t num_columns = call.prepared_pages.size(), chunks = call.table_chunks;
+  const auto* const columns = reinterpret_cast<const PreparedColumn*>(
+      call.table + prepared_columns_at(num_columns, chunks));
+  std::uint64_t pages_before = 0;
+  for (std::uint64_t c = 0; c < num_columns; pages_before += call.prepared_pages[c++]) {
     const TableColumn& column = device_layout.columns[c];
+    const auto* const ends = reinterpret_cast<const std::uint32_t*>(
+        call.table + prepared_ends_at(num_columns, chunks, pages_before));
     const TilePagesArgs args{
-        .columns = prepared + c * call.table_chunks,
+        .columns = columns + c * chunks + call.first_chunk,
+        .page_ends = ends + call.first_chunk * call.prepared_pages[c],
         .num_chunks = call.num_chunks,
+        .most_pages = call.prepared_pages[c],
         .stream = call.stream,
         .stream_bytes = call.stream_bytes,
         .out = call.out,
         .out_bytes = call.out_bytes,
         .column_offset = column.offset,
         .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes),
-        .value_bytes =
-            static_cast<std::uint8_t>(value_bytes(static_cast<ValueType>(column.type))),
+        .value_bytes = static_cast<std::uint8_t>(value_bytes(static_cast<ValueType>(column.type))),
         .tuple = column.tuple,
         .big_endian = column.big_endian != 0,
         .verify = call.verify,
+        .is_first = c == 0,
         .is_last = c + 1 == num_columns,
-        .corrupt = static_cast<std::int32_t>(Errc::corrupt),
-        .pages_done = scratch.pages_done,
-        .damaged_at = scratch.damaged_at,
-        .differs_at = scratch.differs_at,
-        .verdicts = call.verdicts};
-    if (auto error = launch_unpack_pages_tiles(args, call.prepared_pages[c], stream)) return error;
+        .codes = {.corrupt = static_cast<std::int32_t>(Errc::corrupt),
+                  .truncated = static_cast<std::int32_t>(Errc::truncated),
+                  .no_room = static_cast<std::int32_t>(Errc::output_too_small)},
+        .verdicts = call.verdicts,
+        .verdict_cells = scratch.verdict_cells,
+        .call = number};
+    if (auto error = launch_unpack_pages_tiles(args, stream)) return error;
   }
   return cudaSuccess;
 }
@@ -540,9 +558,10 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
+  if (is_small(call) && !is_captured(stream))
+    return launch_small(device_layout, call, scratch, stream);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  if (is_small(call)) return launch_small(device_layout, call, scratch, stream);
   std::uint32_t stride_pages = 0;
   if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
   if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;

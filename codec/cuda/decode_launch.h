@@ -82,8 +82,9 @@ struct DecodeCall {
   std::uint64_t num_offsets = 0;     // for which there is room
   bool verify = true;
   ChunkKinds kinds;  // what is not there is not launched
-  std::span<const std::uint32_t> prepared_pages = {};  // of each column, if chunks are prepared (prepared_table.h)
-  std::uint64_t table_chunks = 0;                      // of the whole table, then
+  std::span<const std::uint32_t> prepared_pages =
+      {};                          // of each column, if chunks are prepared (prepared_table.h)
+  std::uint64_t table_chunks = 0;  // of the whole table, then
 };
 
 /// Of `call` num_chunks, decoded_bytes, lengths and kinds are looked at.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/column_head.h"
@@ -11,37 +12,40 @@ namespace {
 
 bool can_be_prepared(const ColumnInfo& info, const Column& column) {
   return format::coder_traits(info.coder).device == format::DeviceDecoding::warp_pages &&
-         info.parts_byte > 0 && is_page_of_a_warp(info.page_groups, column.tuple) &&
+         !info.page_ends.empty() && is_page_of_a_warp(info.page_groups, column.tuple) &&
          info.orders.size() == column.tuple;
 }
 
 bool can_be_prepared(const ChunkInfo& chunk, const Layout& layout) {
-  if (chunk.records == 0 || chunk.columns.size() != layout.columns.size()) return false;
+  constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
+  if (chunk.records == 0 || chunk.head_bytes == 0 || chunk.block_bytes > kMostBytes ||
+      chunk.columns.size() != layout.columns.size())
+    return false;
   for (std::size_t c = 0; c < layout.columns.size(); ++c)
     if (!can_be_prepared(chunk.columns[c], layout.columns[c])) return false;
   return true;
 }
 
 PreparedColumn prepare(const ChunkInfo& chunk, const ColumnInfo& info, const Column& column) {
-  const std::uint64_t page_tuples = format::kGroupValues * info.page_groups;
   PreparedColumn prepared{
-      .section_at = info.byte,
-      .directory_at = info.parts_byte,
+      .block_at = chunk.byte,
       .decoded_at = chunk.decoded_at,
-      .section_bytes = static_cast<std::uint32_t>(info.compressed_bytes),
-      .records = static_cast<std::uint32_t>(chunk.records),
-      .page_groups = static_cast<std::uint32_t>(info.page_groups),
-      .num_pages = static_cast<std::uint32_t>((chunk.records + page_tuples - 1) / page_tuples),
-      .state_bytes = 0,
-      .chunk_pages = 0,
+      .block_bytes = static_cast<std::uint32_t>(chunk.block_bytes),
+      .hashed_bytes = static_cast<std::uint32_t>(chunk.head_bytes - format::kCheckBytes),
       .head_check = chunk.head_check,
-      .orders = {},
+      .checks_at = static_cast<std::uint32_t>(info.checks_byte - chunk.byte),
+      .section_at = static_cast<std::uint32_t>(info.byte - chunk.byte),
+      .records = static_cast<std::uint32_t>(chunk.records),
+      .num_pages = static_cast<std::uint32_t>(info.page_ends.size()),
+      .state_bytes = 0,
+      .page_groups = static_cast<std::uint8_t>(info.page_groups),
       .map = static_cast<std::uint8_t>(info.map),
+      .orders = {},
       .reserved = {}};
   for (std::size_t lane = 0; lane < column.tuple; ++lane) {
     prepared.orders[lane] = static_cast<std::uint8_t>(info.orders[lane]);
-    prepared.state_bytes +=
-        static_cast<std::uint32_t>(info.orders[lane] * value_bytes(column.type));
+    prepared.state_bytes = static_cast<std::uint16_t>(prepared.state_bytes +
+                                                      info.orders[lane] * value_bytes(column.type));
   }
   return prepared;
 }
@@ -56,28 +60,32 @@ bool may_be_prepared(const ChunkKinds& kinds) {
 void prepare_columns(const StreamInfo& info, ChunkTable& table) {
   const std::vector<Column>& columns = table.layout.columns;
   if (!may_be_prepared(table.kinds) ||
-      !std::all_of(info.chunks.begin(), info.chunks.end(), [&](const ChunkInfo& chunk) {
-        return can_be_prepared(chunk, table.layout);
-      }))
+      !std::all_of(info.chunks.begin(), info.chunks.end(),
+                   [&](const ChunkInfo& chunk) { return can_be_prepared(chunk, table.layout); }))
     return;
-  const std::size_t chunks = info.chunks.size();
-  std::vector<PreparedColumn> prepared(columns.size() * chunks);
-  std::vector<std::uint32_t> chunk_pages(chunks);
-  table.prepared_pages.assign(columns.size(), 0);
+  std::vector<PreparedColumn> prepared;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    for (std::size_t i = 0; i < chunks; ++i) {
-      PreparedColumn& own = prepared[c * chunks + i];
-      own = prepare(info.chunks[i], info.chunks[i].columns[c], columns[c]);
-      chunk_pages[i] += own.num_pages;
-      table.prepared_pages[c] = std::max(table.prepared_pages[c], own.num_pages);
+    std::size_t most = 0;
+    for (const ChunkInfo& chunk : info.chunks) {
+      prepared.push_back(prepare(chunk, chunk.columns[c], columns[c]));
+      most = std::max(most, chunk.columns[c].page_ends.size());
+    }
+    table.prepared_pages.push_back(static_cast<std::uint32_t>(most));
+  }
+  const std::uint64_t chunks = info.chunks.size();
+  const std::uint64_t pages =
+      std::accumulate(table.prepared_pages.begin(), table.prepared_pages.end(), std::uint64_t{0});
+  table.bytes.resize(prepared_ends_at(columns.size(), chunks, pages));
+  std::memcpy(table.bytes.data() + prepared_columns_at(columns.size(), chunks), prepared.data(),
+              prepared.size() * sizeof(PreparedColumn));
+  std::byte* row = table.bytes.data() + prepared_ends_at(columns.size(), chunks, 0);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (const ChunkInfo& chunk : info.chunks) {
+      const std::vector<std::uint32_t>& ends = chunk.columns[c].page_ends;
+      std::memcpy(row, ends.data(), ends.size() * sizeof ends[0]);
+      row += table.prepared_pages[c] * sizeof ends[0];
     }
   }
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    for (std::size_t i = 0; i < chunks; ++i) prepared[c * chunks + i].chunk_pages = chunk_pages[i];
-  const std::uint64_t at =
-      prepared_columns_at(static_cast<std::uint32_t>(columns.size()), chunks);
-  table.bytes.resize(at + prepared.size() * sizeof(PreparedColumn));
-  std::memcpy(table.bytes.data() + at, prepared.data(), prepared.size() * sizeof(PreparedColumn));
 }
 
 }  // namespace gdelta::cuda

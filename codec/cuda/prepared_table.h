@@ -9,9 +9,17 @@
 
 namespace gdelta::cuda {
 
-/// Where the entries of a table's prepared columns begin in its bytes: those of a column lie behind one another, chunk by chunk.
-constexpr std::uint64_t prepared_columns_at(std::uint32_t num_columns, std::uint64_t num_chunks) {
-  return (table_chunks_at(num_columns) + num_chunks * sizeof(TableChunk) + 15) / 16 * 16;
+/// Where the prepared columns begin in the bytes of a table: those of a column lie behind one another, chunk by chunk.
+constexpr std::uint64_t prepared_columns_at(std::uint64_t num_columns, std::uint64_t num_chunks) {
+  const std::uint64_t chunks_at = table_chunks_at(static_cast<std::uint32_t>(num_columns));
+  return (chunks_at + num_chunks * sizeof(TableChunk) + 15) / 16 * 16;
+}
+/// Where the ends of their pages begin, if so many pages of a chunk, in all columns before, come before them: column by column,
+/// chunk by chunk, as many for each as `prepared_pages` of the table says.
+constexpr std::uint64_t prepared_ends_at(std::uint64_t num_columns, std::uint64_t num_chunks,
+                                         std::uint64_t pages_before) {
+  return prepared_columns_at(num_columns, num_chunks) +
+         num_chunks * (num_columns * sizeof(PreparedColumn) + pages_before * sizeof(std::uint32_t));
 }
 
 /// Appends them to a table that says all else, and fills its prepared_pages, if all columns of all chunks of `info` can be prepared.

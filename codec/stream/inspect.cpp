@@ -46,7 +46,11 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) {
     info.page_groups = column.model.section.part_groups;
-    info.parts_byte = chunk.byte + chunk.parsed.frame.head_at + column.part_ends_at;
+    info.checks_byte = chunk.byte + chunk.parsed.frame.head_at + column.part_checks_at();
+    const auto* const bytes =
+        reinterpret_cast<const format::Byte*>(chunk.head.data() + chunk.parsed.frame.head_at);
+    for (std::uint64_t page = 0; page < column.num_parts; ++page)
+      info.page_ends.push_back(static_cast<std::uint32_t>(format::part_end(bytes, column, page)));
   }
   info.map = column.model.front.map;
   info.lane_map = column.model.front.lane_map;
@@ -97,6 +101,7 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
   return {.number = place.number,
           .byte = place.byte,
           .block_bytes = place.block_bytes,
+          .head_bytes = 0,
           .head_check = 0,
           .records = place.records,
           .decoded_at = place.decoded_at,
@@ -129,6 +134,7 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     const auto place = take_block(totals, **chunk);
     if (!place) return tl::unexpected(place.error());
     ChunkInfo info = info_of(*place, layouts);
+    info.head_bytes = (*chunk)->parsed.frame.payload_at();
     info.head_check = (*chunk)->check;
     info.columns = describe_columns(**chunk);
     info.lengths = describe_lengths(**chunk);
@@ -167,7 +173,8 @@ class Collector {
     const auto hold = [&](const ColumnInfo& column) {
       held_ += sizeof column + column.orders.size() * sizeof(int) +
                column.strides.size() * sizeof column.strides[0] + column.unknown.size() +
-               column.map_words.size() + column.lane_map_words.size() + 3 * kAllocationBytes;
+               column.page_ends.capacity() * sizeof column.page_ends[0] + column.map_words.size() +
+               column.lane_map_words.size() + 4 * kAllocationBytes;
     };
     for (const ColumnInfo& column : chunk.columns) hold(column);
     for (const ColumnInfo& lengths : chunk.lengths) hold(lengths);

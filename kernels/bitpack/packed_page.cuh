@@ -57,6 +57,7 @@ struct PackedPage {
   static constexpr int kFetchThreads = Shape::kFetchThreads;
   static constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
   static constexpr bool kPatchTile = kPatchLanes == Tuple;
+  static constexpr unsigned kTiles = Room::kTiles;
 
   __device__ PackedPage(Shared& of_warp, const PageView& view, const PageGroups<ValueBytes>& found,
                         const unsigned char* group_bytes)
@@ -112,7 +113,7 @@ struct PackedPage {
       int units = place.units();
       if (fetch_group >= Shape::kTileGroups || is_missing(tile, fetch_lane, fetch_part)) units = 0;
       const uint4* from = fetch_from + place.units_before();
-      std::uint32_t* to = fetch_to + (tile & 1) * Shape::kBitWords;
+      std::uint32_t* to = fetch_to + (tile % kTiles) * Shape::kBitWords;
       if (fetch_unit < units) __pipeline_memcpy_async(to, from, 16);
       if (fetch_unit + kFetchThreads < units)
         __pipeline_memcpy_async(to + 4 * kFetchThreads, from + kFetchThreads, 16);
@@ -149,7 +150,7 @@ struct PackedPage {
     const unsigned first_bit = width == 0
                                    ? 32 * Shape::kZeroWord
                                    : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
-    read_run<Word, kRun>(shared.bits[tile & 1], first_bit, width, run, thread);
+    read_run<Word, kRun>(shared.bits[tile % kTiles], first_bit, width, run, thread);
     if constexpr (kPatchTile) {
       if (patches.any) take_patches<Word, kRun>(shared.room.patch[lane], run, thread);
     } else if (is_patched(tile, lane)) {

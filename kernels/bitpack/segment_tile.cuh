@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kMostHeads = 126;
 
 /// `kManyHeads`: room for a tile between whose tuples nearly as many heads stand.
 template <int ValueBytes, int Tuple, bool kManyHeads>
-struct SegmentTileShared {
+struct SegmentTileShared : WarpStages {
   static constexpr int kTile = UnpackWarpShape<ValueBytes, Tuple>::kTileTuples;
   static constexpr int kTupleBytes = ValueBytes * Tuple;
   // Of a tile, of the row that was left before it, and of most tiles' heads.

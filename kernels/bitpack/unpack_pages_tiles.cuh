@@ -7,27 +7,49 @@
 #include "kernels/bitpack/decode_packed_page.cuh"
 #include "kernels/bitpack/unpack_pages_tiles_cuda.h"
 #include "kernels/bitpack/unpack_pages_warp.cuh"
+#include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/shared_limit.h"
+#include "kernels/pages/note_verdict.cuh"
 #include "kernels/pages/page_ahead.cuh"
 
 namespace gdelta::cuda {
+
+inline constexpr int kMostTileWarps = 8;  // of a block
 
 template <int ValueBytes, int Tuple>
 struct TilePageShape : UnpackWarpShape<ValueBytes, Tuple> {
   using Warp = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr int kMostTiles =  // of a page
       (kWarpPathGroups / Tuple + Warp::kStripGroups - 1) / Warp::kStripGroups;
-  static constexpr int kWarps = std::min(kMostTiles, 8);
+  static constexpr int kMostWarps = std::min(kMostTiles, kMostTileWarps);
 };
+
+/// A warp has one page, and one tile at a time.
+struct TileStages {
+  static constexpr int kPages = 1, kTiles = 1;
+};
+template <int ValueBytes, int Tuple>
+using TilePatches = WarpPatches<ValueBytes, Tuple, TileStages>;
 
 template <int ValueBytes, int Tuple>
 struct TilePageShared {
-  static constexpr int kWarps = TilePageShape<ValueBytes, Tuple>::kWarps;
-  UnpackWarpShared<ValueBytes, Tuple> warps[kWarps];
-  WordOf<ValueBytes> totals[2][kWarps][Tuple];  // of tiles; rounds take turns
-  std::uint64_t checks[kWarps];
-  int refused[kWarps];
+  static constexpr int kMostWarps = TilePageShape<ValueBytes, Tuple>::kMostWarps;
+  WordOf<ValueBytes> totals[2][kMostWarps][Tuple];  // of tiles; rounds take turns
+  std::uint64_t checks[kMostWarps];
+  int refused[kMostWarps];
+  UnpackWarpShared<ValueBytes, Tuple, TilePatches<ValueBytes, Tuple>>
+      warps[kMostWarps];  // as many as the block has
+
+  static constexpr std::size_t bytes(int num_warps) {
+    return sizeof(TilePageShared) - (kMostWarps - num_warps) * sizeof warps[0];
+  }
+};
+
+/// What a block that looks at a head shares; longer heads are read where they lie.
+struct HeadShared {
+  xxh3::SharedSecret secret;
+  uint4 words[256];
 };
 
 /// Sums of a page whose tiles are decoded side by side, as LaneSums makes them of one after the other.
@@ -40,7 +62,8 @@ class TileSums {
   using Shared = TilePageShared<ValueBytes, Tuple>;
 
   /// `state` has those of all lanes, behind one another.
-  __device__ TileSums(const PreparedColumn& column, const unsigned char* state, int thread) {
+  __device__ TileSums(const PreparedColumn& column, const unsigned char* state, int thread)
+      : warps_(static_cast<int>(blockDim.x) / 32) {
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       orders_[lane] = column.orders[lane];
@@ -74,7 +97,8 @@ class TileSums {
         if (k >= orders_[lane]) continue;
         Word before = __shfl_sync(device::kWholeWarp, states_[lane], k), after = before;
 #pragma unroll
-        for (int w = 0; w < Shape::kWarps; ++w) {
+        for (int w = 0; w < Shape::kMostWarps; ++w) {
+          if (w >= warps_) break;
           const Word total = totals[w][lane];
           if (w < warp) before += total;
           after += total;
@@ -87,39 +111,31 @@ class TileSums {
   }
 
  private:
+  int warps_;
   int orders_[Tuple], highest_ = 0;
   Word states_[Tuple];  // thread k keeps word k of each
   int round_ = 0;
 };
 
-/// What a block finds wrong in its page.
-struct PageFaults {
-  bool damaged = false, differs = false;
-  __device__ bool any() const { return damaged || differs; }
-};
-
-/// Decodes a page; the whole block calls it, and thread 0 gets the faults.
+/// Decodes a page; the whole block calls it, and thread 0 gets what is wrong with it.
 template <int ValueBytes, int Tuple>
-__device__ inline PageFaults decode_page_by_tiles(TilePageShared<ValueBytes, Tuple>& shared,
-                                                  const TilePagesArgs& args,
-                                                  const PreparedColumn& column,
-                                                  const ColumnTask& task, std::uint32_t number) {
+__device__ inline Fault decode_page_by_tiles(TilePageShared<ValueBytes, Tuple>& shared,
+                                             const TilePagesArgs& args,
+                                             const PreparedColumn& column, const ColumnTask& task,
+                                             PageView page, std::uint32_t number) {
   using Word = WordOf<ValueBytes>;
   using Shape = TilePageShape<ValueBytes, Tuple>;
+  using Source = PackedPage<ValueBytes, Tuple, TilePatches<ValueBytes, Tuple>>;
   constexpr int kRun = Shape::kRunTuples, kRunWords = Shape::kRunBytes / 4;
-  constexpr unsigned kWarps = Shape::kWarps;
+  const unsigned warps = blockDim.x / 32;
   const int warp = device::warp_number(), thread = device::thread_of_warp();
   auto& mine = shared.warps[warp];
 
-  PageView page = page_view(task, number);
-  const std::uint32_t end = page.section_begin + page.num_bytes;
-  if (page.section_begin > end || end > column.section_bytes) return {.damaged = true};
   page = uniform_view(page);
   fetch_head(mine.head[0], task, page);
   __pipeline_commit();
   std::uint32_t expected = 0;
-  if (args.verify && threadIdx.x == 0)
-    expected = load_u32_anywhere(task.part_checks() + 4 * number);
+  if (args.verify && threadIdx.x == 0) expected = load_u32_anywhere(task.directory + 4 * number);
   open_warp_shared(mine);
   __pipeline_wait_prior(0);
   __syncwarp();  // the head is there
@@ -128,22 +144,22 @@ __device__ inline PageFaults decode_page_by_tiles(TilePageShared<ValueBytes, Tup
       mine.head[0] + (reinterpret_cast<std::uintptr_t>(page.bytes) & 15);
   const std::uint32_t head_bytes = task.state_bytes + 2 * page.groups * Tuple;
   const PageGroups<ValueBytes> found(page, head + task.state_bytes, head_bytes, Tuple);
-  if (__syncthreads_and(found.whole) == 0) return {.damaged = true};
+  if (__syncthreads_and(found.whole) == 0) return Fault::page;
 
   TileSums<ValueBytes, Tuple> sums(column, head, thread);
-  PackedPage<ValueBytes, Tuple> source(mine, page, found, page.bytes + head_bytes);
+  Source source(mine, page, found, page.bytes + head_bytes);
   const FinishValues<ValueBytes, Tuple, kRun> finish(task);
   TileStore<ValueBytes, Tuple, false, false> sink;
   sink.open(task, page);
   unsigned char* const out = sink.out;
   std::uint64_t check = 0;
 #pragma unroll 1
-  for (unsigned first = 0; first < source.tiles; first += kWarps) {
+  for (unsigned first = 0; first < source.tiles; first += warps) {
     const unsigned tile = first + warp;
     const bool has_tile = tile < source.tiles;
     const std::uint32_t left = has_tile ? page.tuples - tile * Shape::kTileTuples : 0;
     Word values[Tuple][kRun] = {};
-    typename PackedPage<ValueBytes, Tuple>::Patches patches{};
+    typename Source::Patches patches{};
     if (has_tile) {
       source.fetch(tile);
       source.locate(tile, 0);
@@ -166,11 +182,10 @@ __device__ inline PageFaults decode_page_by_tiles(TilePageShared<ValueBytes, Tup
     if (args.verify) {
       if (left < Shape::kTileTuples)
         keep_bytes(sink.words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);
-      check += run_polynomial(sink.words) *
-               small_power<PageCheck<kRunWords>::kTilePower>(tile);
+      check += run_polynomial(sink.words) * small_power<PageCheck<kRunWords>::kTilePower>(tile);
     }
     sink.out = out + tile * sink.tile_step;
-    sink.store(reinterpret_cast<unsigned char*>(mine.bits[tile & 1]), left, task, thread);
+    sink.store(reinterpret_cast<unsigned char*>(mine.bits[0]), left, task, thread);
     __syncwarp();  // the tile has left the place of the next one's groups
   }
   __pipeline_commit();  // of exceptions that a warp without a tile has asked for
@@ -183,47 +198,76 @@ __device__ inline PageFaults decode_page_by_tiles(TilePageShared<ValueBytes, Tup
     shared.refused[warp] = refused ? 1 : 0;
   }
   __syncthreads();  // what all warps have found is there
-  PageFaults faults;
-  if (threadIdx.x == 0) {
-    std::uint64_t sum = 0;
-#pragma unroll
-    for (unsigned w = 0; w < kWarps; ++w) {
-      faults.damaged |= shared.refused[w] != 0;
-      sum += shared.checks[w];
-    }
-    faults.differs = args.verify && finish_check(page.tuples, sum) != expected;
+  if (threadIdx.x > 0) return Fault::none;
+  std::uint64_t sum = 0;
+  int any_refused = 0;
+#pragma unroll 1
+  for (unsigned w = 0; w < warps; ++w) {
+    any_refused |= shared.refused[w];
+    sum += shared.checks[w];
   }
-  return faults;
+  if (any_refused != 0) return Fault::page;
+  return args.verify && finish_check(page.tuples, sum) != expected ? Fault::content : Fault::none;
 }
 
-/// Notes what is wrong with a page, and settles the verdict if it was the last one of its chunk; by one thread, behind the kernels
-/// before this one.
-__device__ inline void leave_page(const TilePagesArgs& args, std::uint32_t chunk,
-                                  const PreparedColumn& column, std::uint64_t page_at,
-                                  PageFaults faults) {
-  if (faults.damaged) atomicMin(args.damaged_at + chunk, page_at);
-  if (faults.differs) atomicMin(args.differs_at + chunk, page_at);
-  __threadfence();  // what is noted is seen before the page counts
-  if (atomicAdd(args.pages_done + chunk, 1u) + 1 != column.chunk_pages) return;
-  __threadfence();  // what others have noted is read behind their counts
-  ChunkVerdict& verdict = args.verdicts[chunk];
-  if (verdict.code == 0)
-    settle_verdict(verdict, __ldcg(args.damaged_at + chunk), __ldcg(args.differs_at + chunk),
-                   args.corrupt);
+/// Notes what one thread of the block has found wrong with its chunk.
+__device__ inline void note_of_block(const TilePagesArgs& args, Fault fault, std::int32_t code,
+                                     std::uint64_t byte) {
+  ChunkVerdict& verdict = args.verdicts[blockIdx.y];
+  open_verdict(verdict, args.verdict_cells[blockIdx.y], args.call);
+  if (fault != Fault::none) note_fault(verdict, fault, code, byte);
 }
 
-/// Decodes a page of a chunk, if it has so many; thread 0 settles what comes of it.
-template <int ValueBytes, int Tuple>
-__device__ inline void visit_page(TilePageShared<ValueBytes, Tuple>& shared,
-                                  const TilePagesArgs& args, std::uint32_t chunk,
-                                  std::uint32_t number) {
-  const PreparedColumn column = args.columns[chunk];
-  if (number >= column.num_pages) return device::wait_for_predecessor();
+/// Whether a chunk has room, its block is there, and its head what was prepared; the whole block calls it. Of every chunk a
+/// block does so, so that every chunk has a verdict.
+__device__ inline void look_at_head(HeadShared& shared, const TilePagesArgs& args,
+                                    const PreparedColumn& column) {
   const std::uint64_t out_at = column.decoded_at - args.columns[0].decoded_at;
   const std::uint64_t out_bytes = std::uint64_t{column.records} * args.record_bytes;
+  std::int32_t code = 0;
+  if (out_at > args.out_bytes || out_bytes > args.out_bytes - out_at) {
+    code = args.codes.no_room;
+  } else if (column.block_at > args.stream_bytes ||
+             column.block_bytes > args.stream_bytes - column.block_at) {
+    code = args.codes.truncated;
+  } else {
+    const unsigned char* block = args.stream + column.block_at;
+    const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) & 15);
+    const std::uint32_t words = (skew + column.hashed_bytes + 4 + 15) / 16;
+    shared.secret.load();
+    if (words <= sizeof shared.words / sizeof *shared.words) {
+      const auto* const from = reinterpret_cast<const uint4*>(block - skew);
+      for (std::uint32_t i = threadIdx.x; i < words; i += blockDim.x) shared.words[i] = from[i];
+      block = reinterpret_cast<const unsigned char*>(shared.words) + skew;
+    }
+    __syncthreads();  // secret and head are there
+    if (threadIdx.x >= 32) return;
+    const std::uint64_t hash = xxh3::hash_by_warp(shared.secret, block, column.hashed_bytes);
+    if (static_cast<std::uint32_t>(hash) != column.head_check ||
+        load_u32_anywhere(block + column.hashed_bytes) != column.head_check)
+      code = args.codes.corrupt;
+  }
+  if (threadIdx.x == 0)
+    note_of_block(args, code == 0 ? Fault::none : Fault::head, code, column.block_at);
+}
+
+/// Decodes a page of a chunk, if it has so many.
+template <int ValueBytes, int Tuple>
+__device__ inline void visit_page(TilePageShared<ValueBytes, Tuple>& shared,
+                                  const TilePagesArgs& args, const PreparedColumn& column,
+                                  std::uint32_t number) {
+  const std::uint32_t* const ends = args.page_ends + std::uint64_t{blockIdx.y} * args.most_pages;
+  const std::uint32_t begin = number == 0 ? 0 : ends[number - 1], end = ends[number];
+  const std::uint64_t out_at = column.decoded_at - args.columns[0].decoded_at;
+  const std::uint64_t out_bytes = std::uint64_t{column.records} * args.record_bytes;
+  // Of what is not there, or has no room, the look at the head tells.
+  if (number >= column.num_pages || column.block_at + column.block_bytes > args.stream_bytes ||
+      out_at > args.out_bytes || out_bytes > args.out_bytes - out_at)
+    return;
+  const unsigned char* const block = args.stream + column.block_at;
   ColumnTask task{};
-  task.section = args.stream + column.section_at;
-  task.directory = args.stream + column.directory_at;
+  task.section = block + column.section_at;
+  task.directory = block + column.checks_at;
   task.out = args.out + out_at + args.column_offset;
   task.records = column.records;
   task.record_bytes = args.record_bytes;
@@ -234,37 +278,64 @@ __device__ inline void visit_page(TilePageShared<ValueBytes, Tuple>& shared,
   task.tuple = Tuple;
   task.map = column.map;
   task.big_endian = args.big_endian;
-  // What is not there, or has no room, the verdict on the head tells.
-  const bool is_within = column.section_at + column.section_bytes <= args.stream_bytes &&
-                         out_at <= args.out_bytes && out_bytes <= args.out_bytes - out_at;
-  PageFaults faults;
-  if (is_within) faults = decode_page_by_tiles(shared, args, column, task, number);
-  std::uint64_t page_at = column.section_at;
-  if (faults.any() && number > 0) page_at += load_u32_anywhere(task.directory + 4 * (number - 1));
-  device::wait_for_predecessor();
-  if (threadIdx.x == 0) leave_page(args, chunk, column, page_at, faults);
+  PageView page;
+  page.section_begin = begin;
+  page.num_bytes = end - begin;
+  page.bytes = task.section + begin;
+  page.find_tuples(task, number);
+  const Fault fault = decode_page_by_tiles(shared, args, column, task, page, number);
+  if (fault != Fault::none && threadIdx.x == 0)
+    note_of_block(args, fault, args.codes.corrupt,
+                  column.block_at + column.section_at + page.section_begin);
 }
 
-/// Blocks along x take pages, and along y chunks.
+/// Blocks along x take pages, and along y chunks; of the first column one more along x looks at the head.
 template <int ValueBytes, int Tuple>
-__global__ void __launch_bounds__(32 * TilePageShape<ValueBytes, Tuple>::kWarps)
+__global__ void __launch_bounds__(32 * TilePageShape<ValueBytes, Tuple>::kMostWarps)
     unpack_pages_tiles_kernel(const __grid_constant__ TilePagesArgs args) {
   if (!args.is_last) device::start_successor();
-  auto& shared =
-      *reinterpret_cast<TilePageShared<ValueBytes, Tuple>*>(device::dynamic_shared());
-  visit_page(shared, args, blockIdx.y, blockIdx.x);
+  const PreparedColumn column = args.columns[blockIdx.y];
+  const std::uint32_t heads = args.is_first ? 1 : 0;
+  if (blockIdx.x < heads) {
+    look_at_head(*reinterpret_cast<HeadShared*>(device::dynamic_shared()), args, column);
+  } else {
+    visit_page(*reinterpret_cast<TilePageShared<ValueBytes, Tuple>*>(device::dynamic_shared()),
+               args, column, blockIdx.x - heads);
+  }
+  device::wait_for_predecessor();  // only what comes behind this kernel needs that
+}
+
+/// Warps of a block: as many as a page has tiles, but no more than keep a processor busy, and no more than take the same number
+/// of rounds. `run_words`: of a thread's run in a tile. docs/pages.md has what was tried.
+inline int choose_tile_warps(std::uint64_t pages, int processors, int tiles, int run_words) {
+  constexpr int kBusyWords = 512;  // of all runs of a processor
+  constexpr int kFewTiles = 5;     // that one warp takes one after the other
+  const std::uint64_t busy =
+      static_cast<std::uint64_t>(kBusyWords / run_words) * processors / pages;
+  const int fewest = tiles > kFewTiles ? 2 : 1, most = std::min(tiles, kMostTileWarps);
+  const int warps = std::clamp(static_cast<int>(std::min<std::uint64_t>(busy, most)), fewest, most);
+  const int rounds = (tiles + warps - 1) / warps;
+  return (tiles + rounds - 1) / rounds;
 }
 
 template <int ValueBytes>
-cudaError_t launch_unpack_tiles_width(const TilePagesArgs& args, std::uint32_t most_pages,
-                                      cudaStream_t stream) {
+cudaError_t launch_unpack_tiles_width(const TilePagesArgs& args, cudaStream_t stream) {
   return for_narrow_tuple(args.tuple, [&](auto lanes) {
     constexpr int kTuple = decltype(lanes)::value;
+    using Shape = TilePageShape<ValueBytes, kTuple>;
     constexpr auto kKernel = unpack_pages_tiles_kernel<ValueBytes, kTuple>;
     if (auto error = device::raise_shared_limit(kKernel)) return error;
-    return device::launch_after_with<kKernel>(
-        dim3(most_pages, args.num_chunks), 32 * TilePageShape<ValueBytes, kTuple>::kWarps,
-        sizeof(TilePageShared<ValueBytes, kTuple>), stream, args);
+    int processors = 0;
+    if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
+      return error;
+    const int warps = choose_tile_warps(std::uint64_t{args.most_pages} * args.num_chunks,
+                                        processors, Shape::kMostTiles, Shape::kRunBytes / 4);
+    const std::size_t shared =
+        std::max(TilePageShared<ValueBytes, kTuple>::bytes(warps), sizeof(HeadShared));
+    const dim3 grid(args.most_pages + (args.is_first ? 1 : 0), args.num_chunks);
+    return args.is_first
+               ? device::launch_kernel_with(kKernel, grid, 32 * warps, shared, stream, args)
+               : device::launch_after_with<kKernel>(grid, 32 * warps, shared, stream, args);
   });
 }
 

@@ -1,10 +1,9 @@
 // Unpacks few pages of the pack coder soon: a block takes a page, and each of its warps a tile of it.
 //
 // Warps that take whole pages (unpack_pages_cuda.h) need the fewest instructions, so they are faster if there are pages
-// for all of them. If there are not, what counts is how long one page takes: here an eighth of its tiles one after the
-// other. So that no kernel has to come before this one, it takes columns as the host prepared them. It is started with the
-// kernel that holds heads against what was prepared (launch_after), waits for it when its pages are decoded, and settles
-// the verdicts.
+// enough for all of them. If there are not, what counts is how long one page takes, and how many kernels come one after
+// the other: here there is one. It takes columns as the host has prepared them, holds the heads of chunks against that
+// while their pages are decoded, and gives the verdicts.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,12 +15,22 @@
 
 namespace gdelta::cuda {
 
-/// Arrays are in device memory. What `columns` says is believed, but for the rest of memory: sections that leave the stream
-/// and chunks that leave the output are not touched.
+/// Codes of verdicts.
+struct VerdictCodes {
+  std::int32_t
+      corrupt;  // the head is not what was prepared, or a page breaks a rule or differs from its check
+  std::int32_t truncated;  // the stream ends before the block
+  std::int32_t no_room;    // the output ends before the chunk
+};
+
+/// Arrays are in device memory. What has been prepared is believed, but no block that leaves the stream and no chunk that leaves
+/// the output is touched.
 struct TilePagesArgs {
-  const PreparedColumn* columns;  // [num_chunks] of one column; all that is before the kernel before it may have written it
+  const PreparedColumn* columns;   // [num_chunks] of one column
+  const std::uint32_t* page_ends;  // [num_chunks × most_pages]: from the start of the section on
   std::uint32_t num_chunks;
-  const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16; likewise
+  std::uint32_t most_pages;     // of a chunk, in this column
+  const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16
   std::uint64_t stream_bytes;
   unsigned char* out;  // where the first chunk's content begins
   std::uint64_t out_bytes;
@@ -31,19 +40,15 @@ struct TilePagesArgs {
   std::uint8_t tuple;  // not wide
   bool big_endian;
   bool verify;
-  bool is_last;  // of the call: nothing starts before it is done
-  std::int32_t corrupt;  // the code of chunks in which something is wrong
-
-  // [num_chunks] each, made ready by the kernels before this one: pages of all columns that are decoded, from 0 on; the
-  // lowest offsets of pages that break a rule and of those that differ; verdicts on heads, which become those on chunks.
-  std::uint32_t* pages_done;
-  unsigned long long* damaged_at;
-  unsigned long long* differs_at;
-  ChunkVerdict* verdicts;
+  bool
+      is_first;  // of the columns: starts when all work before it is done, and looks at heads; the others may start with it
+  bool is_last;  // nothing starts before it is done
+  VerdictCodes codes;
+  ChunkVerdict* verdicts;             // [num_chunks]
+  unsigned long long* verdict_cells;  // [num_chunks], see open_verdict; anything
+  std::uint64_t call;                 // a number that no other call has had
 };
 
-/// `most_pages`: of a chunk, in this column.
-cudaError_t launch_unpack_pages_tiles(const TilePagesArgs& args, std::uint32_t most_pages,
-                                      cudaStream_t stream);
+cudaError_t launch_unpack_pages_tiles(const TilePagesArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

@@ -80,9 +80,14 @@ template <int ValueBytes, int Tuple>
 inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
                                       16 * 16;
 
+/// Pages that a warp has fetched something of, and tiles: those that are decoded and those behind them.
+struct WarpStages {
+  static constexpr int kPages = 3, kTiles = 2;
+};
+
 /// What exceptions add to a strip, each value where its thread finds it; else zero.
-template <int ValueBytes, int Tuple>
-struct WarpPatches {
+template <int ValueBytes, int Tuple, class Stages = WarpStages>
+struct WarpPatches : Stages {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr bool kKeepsPatches = true;
   alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
@@ -94,12 +99,12 @@ struct UnpackWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr bool kKeepsPatches = Room::kKeepsPatches;
   Room room;
-  // Of this page and the two behind it:
-  alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
-  std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
-  alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
+  alignas(16) unsigned char tasks[Room::kPages][sizeof(ColumnTask)];
+  std::uint32_t ends[Room::kPages]
+                    [4];  // words of the directory that hold a page's end and the one before
+  alignas(16) unsigned char head[Room::kPages][kPageHeadBytes<ValueBytes, Tuple>];
   // Groups of a tile and of the one behind it; the decoded tile takes their place.
-  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
+  alignas(16) std::uint32_t bits[Room::kTiles][Shape::kBitWords];
   alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
   static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };

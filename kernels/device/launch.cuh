@@ -13,15 +13,24 @@
 
 namespace gdelta::device {
 
-/// Launches a kernel that starts when all work before it on its stream is done.
+/// Launches a kernel that starts when all work before it on its stream is done. `shared_bytes` of dynamic shared memory.
 template <class... Parameters, class... Arguments>
-cudaError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, int threads,
-                          cudaStream_t stream, const Arguments&... arguments) {
+cudaError_t launch_kernel_with(void (*kernel)(Parameters...), dim3 grid, int threads,
+                               std::size_t shared_bytes, cudaStream_t stream,
+                               const Arguments&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/// Does the same without dynamic shared memory.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, int threads,
+                          cudaStream_t stream, const Arguments&... arguments) {
+  return launch_kernel_with(kernel, grid, threads, 0, stream, arguments...);
 }
 
 /// How a kernel is launched that may start while the one before it in the stream still runs, and, if both attributes are

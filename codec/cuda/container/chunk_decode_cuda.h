@@ -20,10 +20,11 @@
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/pages/chunk_verdict.h"
 #include "kernels/pages/column_task.h"
-#include "kernels/pages/prepared_column.h"
 #include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
+
+inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 
 /// What is counted over tasks and chunks; 16-byte aligned each.
 struct DecodeCounts {
@@ -89,10 +90,6 @@ struct ParseArgs {
   CountArgs count;                 // of all tasks
   ChunkKinds kinds;                // what is launched behind this kernel
   bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
-  // [num_chunks]: the first column of each, if all columns are prepared. Then heads are held against what the host saw of
-  // them, and no tasks and counts are left.
-  const PreparedColumn* prepared = nullptr;
-  std::uint32_t* pages_done = nullptr;  // [num_chunks]: become zero, if `prepared` is set
   std::uint32_t stride_pages;  // bit w: there is a launch for ColumnPath::page_strides of w bytes
   SegmentPlaces segments = {};
 

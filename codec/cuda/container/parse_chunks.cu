@@ -474,8 +474,6 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (check_at + kCheckBytes > kStagedBytes) block = args.stream + place.block_at;
   const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
   if (load_u32_anywhere(block + check_at) != static_cast<std::uint32_t>(hash)) return Errc::corrupt;
-  if (args.prepared != nullptr && args.prepared[chunk].head_check == static_cast<std::uint32_t>(hash))
-    return Errc::ok;
   const bool opaque = frame.tag == format::BlockTag::opaque_chunk;
   if (!format::is_known_tag(frame.tag)) return Errc::unsupported_feature;
   if (!frame.is_chunk() || opaque != (place.opaque != 0)) return Errc::corrupt;
@@ -520,8 +518,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (code != Errc::ok) return code;
   if (!models.done()) return Errc::corrupt;
   if (place.block_bytes - frame.payload_at() < frame.payload_bytes) return Errc::truncated;
-  // Or the table's kinds, or what has been prepared, are those of other chunks.
-  return models.launched && args.prepared == nullptr ? Errc::ok : Errc::corrupt;
+  return models.launched ? Errc::ok
+                         : Errc::corrupt;  // or the table's kinds are those of other chunks
 }
 
 /// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all. The whole warp calls it.
@@ -573,7 +571,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t warps = gridDim.x * kWarps;
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
        chunk += warps) {
-    if (args.prepared == nullptr) clear_tasks(args, chunk);
+    clear_tasks(args, chunk);
     __syncwarp();  // empty tasks do not overwrite full ones
     const TableChunk place = chunks[args.first_chunk + chunk];
     const TableChunk& first = chunks[args.first_chunk];
@@ -591,7 +589,6 @@ __global__ void __launch_bounds__(kThreads)
                               code == Errc::ok ? 0 : place.block_at};
       args.damaged_at[chunk] = kNoDamage;
       args.differs_at[chunk] = kNoDamage;
-      if (args.prepared != nullptr) args.pages_done[chunk] = 0;
     }
   }
   if (counts) count_few(args.count);
@@ -602,11 +599,10 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   const std::uint32_t blocks = std::min((args.num_chunks + kWarps - 1) / kWarps, kMostBlocks);
-  const bool is_prepared = args.prepared != nullptr;
-  const bool counts = blocks == 1 && args.count.num_tasks <= kFewTasks && !is_prepared;
+  const bool counts = blocks == 1 && args.count.num_tasks <= kFewTasks;
   const cudaError_t error =
       device::launch_kernel(parse_chunks_kernel, blocks, kThreads, stream, args, counts);
-  if (error != cudaSuccess || counts || is_prepared) return error;
+  if (error != cudaSuccess || counts) return error;
   return launch_count_pages(args.count, stream);
 }
 

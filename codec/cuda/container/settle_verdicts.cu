@@ -19,8 +19,9 @@ __global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(SettleArgs ar
                             args.read[chunk].section_at};
     return;
   }
-  settle_verdict(args.verdicts[chunk], args.damaged_at[chunk], args.differs_at[chunk],
-                 static_cast<int>(Errc::corrupt));
+  unsigned long long at = args.damaged_at[chunk];
+  if (at == kNoDamage) at = args.differs_at[chunk];
+  if (at != kNoDamage) args.verdicts[chunk] = {static_cast<int>(Errc::corrupt), 0, at};
 }
 
 }  // namespace

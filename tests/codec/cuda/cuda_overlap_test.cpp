@@ -159,6 +159,46 @@ TEST(CudaOverlapSmall, DecodesFromAGraph) {
   GDELTA_CUDA_OK(cudaGraphDestroy(graph));
 }
 
+// A recorded call has no number of its own, so what it clears must not depend on one.
+TEST(CudaOverlapSmall, DecodesPreparedChunksFromAGraph) {
+  GDELTA_NEEDS_GPU();
+  EncodeOptions options;
+  options.layout = parse_record("i32").value();
+  options.level = 1;
+  options.coder = Coder::pack;
+  options.maps = false;
+  options.device = "cpu";
+  const Bytes values = make_values(*options.layout, 5000, Pattern::smooth);
+  const Bytes stream = compress(values, options).value();
+  const ChunkTable table = make_chunk_table(inspect(stream).value()).value();
+  ASSERT_FALSE(table.prepared_pages.empty());
+  const RangeOnDevice range(stream, table, 0, table.num_chunks, values.size(), 0);
+  cudaStream_t cuda_stream = nullptr;
+  GDELTA_CUDA_OK(cudaStreamCreateWithFlags(&cuda_stream, cudaStreamNonBlocking));
+  ASSERT_TRUE(device_decode(range.decode, cuda_stream));
+  GDELTA_CUDA_OK(cudaStreamSynchronize(cuda_stream));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  GDELTA_CUDA_OK(cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeGlobal));
+  ASSERT_TRUE(device_decode(range.decode, cuda_stream));
+  GDELTA_CUDA_OK(cudaStreamEndCapture(cuda_stream, &graph));
+  GDELTA_CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+  const std::size_t in_payload = stream.size() / 2;
+  for (int run = 0; run < 6; ++run) {
+    const bool is_damaged = run % 3 == 1;
+    const std::byte byte = is_damaged ? ~stream[in_payload] : stream[in_payload];
+    GDELTA_CUDA_OK(cudaMemcpy(range.stream.data() + in_payload, &byte, 1, cudaMemcpyHostToDevice));
+    GDELTA_CUDA_OK(cudaGraphLaunch(ready, cuda_stream));
+    GDELTA_CUDA_OK(cudaStreamSynchronize(cuda_stream));
+    EXPECT_EQ(range.chunk_status()[0].code, static_cast<int>(is_damaged ? Errc::corrupt : Errc::ok))
+        << run;
+    if (!is_damaged) EXPECT_TRUE(range.out.to_host() == values) << run;
+  }
+  GDELTA_CUDA_OK(cudaGraphExecDestroy(ready));
+  GDELTA_CUDA_OK(cudaGraphDestroy(graph));
+  GDELTA_CUDA_OK(cudaStreamDestroy(cuda_stream));
+}
+
 }  // namespace
 }  // namespace gdelta::test
 #endif

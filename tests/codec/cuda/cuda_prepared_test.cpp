@@ -37,6 +37,12 @@ struct PreparedStream {
     return plain;
   }
 
+  PreparedStream cut_to(std::size_t bytes_left) const {
+    PreparedStream cut = *this;
+    cut.bytes.resize(bytes_left);
+    return cut;
+  }
+
   Bytes bytes;
   StreamInfo info;
   ChunkTable table;
@@ -77,18 +83,25 @@ Bytes walks(const char* record, std::uint64_t records, std::uint64_t seed = 1) {
   return values;
 }
 
-void expect_alike(const Outcome& a, const Outcome& b, const PreparedStream& stream,
+/// What is said of damage with prepared chunks is what is said without, but that every wrong head is corrupt: the host has
+/// read it when it was right.
+void expect_alike(const Outcome& prepared, const Outcome& plain, const PreparedStream& stream,
                   const std::string& what) {
-  ASSERT_EQ(a.status.size(), b.status.size()) << what;
-  for (std::size_t i = 0; i < a.status.size(); ++i) {
-    ASSERT_EQ(a.status[i].code, b.status[i].code) << what << ", chunk " << i;
-    ASSERT_EQ(a.status[i].byte, b.status[i].byte) << what << ", chunk " << i;
-    if (a.status[i].code != static_cast<int>(Errc::ok)) continue;
+  ASSERT_EQ(prepared.status.size(), plain.status.size()) << what;
+  for (std::size_t i = 0; i < plain.status.size(); ++i) {
     const ChunkInfo& chunk = stream.info.chunks[i];
+    std::int32_t code = plain.status[i].code;
+    if (code == static_cast<int>(Errc::unsupported_feature)) code = static_cast<int>(Errc::corrupt);
+    const bool has_block = chunk.byte + chunk.block_bytes <= stream.bytes.size();
+    if (code == static_cast<int>(Errc::truncated) && has_block)
+      code = static_cast<int>(Errc::corrupt);
+    ASSERT_EQ(prepared.status[i].code, code) << what << ", chunk " << i;
+    ASSERT_EQ(prepared.status[i].byte, plain.status[i].byte) << what << ", chunk " << i;
+    if (code != static_cast<int>(Errc::ok)) continue;
     const auto begin = static_cast<std::ptrdiff_t>(chunk.decoded_at);
     const auto end = static_cast<std::ptrdiff_t>(chunk.decoded_at + chunk.decoded_bytes);
-    ASSERT_TRUE(std::equal(a.content.begin() + begin, a.content.begin() + end,
-                           b.content.begin() + begin))
+    ASSERT_TRUE(std::equal(prepared.content.begin() + begin, prepared.content.begin() + end,
+                           plain.content.begin() + begin))
         << what << ", chunk " << i;
   }
 }
@@ -122,8 +135,8 @@ TEST(CudaPrepared, DecodesEveryWidthTupleAndOrder) {
 TEST(CudaPrepared, DecodesEveryLengthOfAPage) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"i32", "i16x3", "f64x2"}) {
-    for (const std::uint64_t records : {40, 127, 128, 129, 255, 256, 511, 512, 513, 1365, 2047, 2048,
-                                        4095, 4096, 4097, 8192, 8193}) {
+    for (const std::uint64_t records : {40, 127, 128, 129, 255, 256, 511, 512, 513, 1365, 2047,
+                                        2048, 4095, 4096, 4097, 8192, 8193}) {
       const Bytes values = walks(record, records);
       const PreparedStream stream(record, values, 1 << 20, 1);
       const std::string what = std::string(record) + ", records " + std::to_string(records);
@@ -170,6 +183,9 @@ TEST(CudaPrepared, SaysOfDamageWhatIsSaidWithoutIt) {
     for (std::size_t at = begin; at < end; at += 1 + random() % 3) {
       Bytes damaged = stream.bytes;
       damaged[at] ^= static_cast<std::byte>(1u << random() % 8);
+      // Often elsewhere, too: the first check that fails is told, whichever page is decoded first.
+      for (std::uint64_t more = random() % 4; more > 0; --more)
+        damaged[begin + random() % (end - begin)] ^= static_cast<std::byte>(1u << random() % 8);
       const bool verify = random() % 4 != 0;
       const Outcome outcome = decode(damaged, stream.table, verify);
       expect_alike(outcome, decode(damaged, plain, verify), stream,
@@ -191,23 +207,42 @@ TEST(CudaPrepared, SaysOfLacksWhatIsSaidWithoutIt) {
     expect_alike(decode(stream.bytes, stream.table, true, 0, 3, less),
                  decode(stream.bytes, plain, true, 0, 3, less), stream,
                  "room less " + std::to_string(less));
-  for (const std::uint64_t left :
-       {stream.info.chunks[1].byte, stream.info.chunks[1].byte + 20,
-        stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
-    const Bytes cut(stream.bytes.begin(), stream.bytes.begin() + static_cast<std::ptrdiff_t>(left));
+  for (const std::uint64_t left : {stream.info.chunks[1].byte, stream.info.chunks[1].byte + 20,
+                                   stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
+    const Bytes cut = stream.cut_to(left).bytes;
     const Outcome outcome = decode(cut, stream.table);
-    expect_alike(outcome, decode(cut, plain), stream, "cut at " + std::to_string(left));
+    expect_alike(outcome, decode(cut, plain), stream.cut_to(left),
+                 "cut at " + std::to_string(left));
     EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
     EXPECT_EQ(outcome.status[2].code, static_cast<int>(Errc::truncated));
   }
 }
 
+TEST(CudaPrepared, DecodesCallsBehindEachOtherInTheSameScratch) {
+  GDELTA_NEEDS_GPU();
+  const Bytes values = walks("i16x2", 20000);
+  const PreparedStream stream("i16x2", values, 9000, 1);
+  ASSERT_TRUE(stream.is_prepared());
+  RangeOnDevice range(stream.bytes, stream.table, 0, stream.table.num_chunks, values.size(), 0);
+  for (int call = 0; call < 50; ++call) {
+    if (call % 7 == 3)
+      GDELTA_CUDA_OK(cudaMemsetAsync(range.scratch.data(), 0xff, range.scratch.size(), nullptr));
+    GDELTA_CUDA_OK(cudaMemsetAsync(range.out.data(), 0xa5, range.out.size(), nullptr));
+    GDELTA_CUDA_OK(cudaMemsetAsync(range.status.data(), 0xa5, range.status.size(), nullptr));
+    ASSERT_TRUE(device_decode(range.decode, nullptr));
+  }
+  GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  expect_values({range.chunk_status(), range.out.to_host()}, values, "calls in a row");
+}
+
 TEST(CudaPrepared, TakesNoOtherStreamForItsOwn) {
   GDELTA_NEEDS_GPU();
-  const PreparedStream stream("i32", walks("i32", 3000), 12000, 1);
-  const PreparedStream other("i32", walks("i32", 3000, 2), 12000, 1);
+  Bytes values = walks("i32", 3000);
+  const PreparedStream stream("i32", values, 12000, 1);
+  values[0] ^= std::byte{1};
+  const PreparedStream other("i32", values, 12000, 1);
   ASSERT_TRUE(stream.is_prepared());
-  ASSERT_EQ(stream.info.chunks[0].byte, other.info.chunks[0].byte);
+  ASSERT_EQ(stream.bytes.size(), other.bytes.size());
   ChunkTable table = stream.table;  // but for where chunks are
   const auto places = chunk_table_bytes(table.layout, table.num_chunks);
   std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
