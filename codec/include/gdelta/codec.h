@@ -216,7 +216,7 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
 
 /// Describes every chunk, decodes nothing.
 /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory
-/// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`; visit_chunks
+/// Memory      some hundred bytes a chunk and a column and four a page, within `options.memory_limit`; visit_chunks
 ///             of stream.h holds one chunk at a time
 Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options = {});
 

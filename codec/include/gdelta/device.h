@@ -44,7 +44,7 @@ struct ChunkTable {
   std::vector<std::byte> bytes;
 };
 
-/// Bytes of the table of `num_chunks` chunks: how much the device encoder leaves.
+/// Bytes of the table of `num_chunks` chunks that are not prepared: how much the device encoder leaves.
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
 /// Builds the table from what `inspect` found. `kinds` are those of the chunks if it was asked for
@@ -90,10 +90,12 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
 ///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
 ///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column, with
-///             a table that a coder has made, or of segments with a dictionary, which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
-///             bytes of a chunk that is not ok are unspecified, those of the others are right.
-/// Complexity  two launches, or one more than there are columns, of few pages of chunks that are prepared; otherwise
-///             three to about ten whatever the number of chunks, the fewer the more `table->kinds` denies; three or more behind them if chunks say their segments; one
+///             a table that a coder has made, or of segments with a dictionary, which is left alone. A chunk that needs
+///             what `table->kinds` denies is corrupt, and so is one that is prepared and has another head than `inspect`
+///             read. The bytes of a chunk that is not ok are unspecified, those of the others are right.
+/// Complexity  a launch for each column, if they are four at most, and chunks are prepared, 16384 pages or fewer, and the
+///             call is not recorded for a graph. Otherwise three to about ten whatever the number of chunks, the fewer
+///             the more `table->kinds` denies; three or more behind them if chunks say their segments; one
 ///             more for each further width or tuple among the columns. From compute capability 9.0
 ///             on, all but the first may start before the one before them is done
 /// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
