@@ -41,12 +41,12 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
-  info.byte = chunk.byte + chunk.parsed.frame.payload_at() + column.section_at;
+  info.section_at = chunk.parsed.frame.payload_at() + column.section_at;
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) {
     info.page_groups = column.model.section.part_groups;
-    info.checks_byte = chunk.byte + chunk.parsed.frame.head_at + column.part_checks_at();
+    info.checks_at = chunk.parsed.frame.head_at + column.part_checks_at();
     const auto* const bytes =
         reinterpret_cast<const format::Byte*>(chunk.head.data() + chunk.parsed.frame.head_at);
     for (std::uint64_t page = 0; page < column.num_parts; ++page)

@@ -42,6 +42,12 @@ struct PageGroups {
     whole = __all_sync(device::kWholeWarp, fits && mine.valid(8 * ValueBytes));
   }
 
+  /// As if all groups were empty.
+  __device__ void take_no_groups() {
+    mine = {0};
+    before = all = 0;
+  }
+
   GroupDescriptor mine{0};
   std::uint32_t before = 0, all = 0;  // widths, and above 16 bits bytes of exceptions
   bool whole = false;                 // the page is what they say

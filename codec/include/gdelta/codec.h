@@ -93,10 +93,11 @@ struct ColumnInfo {
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;  ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes =
-      0;                   ///< the section, its exceptions and tables, without the model
-  std::uint64_t byte = 0;  ///< where they start
-  std::vector<std::uint32_t> page_ends = {};  ///< of pages, counted from `byte` (pack)
-  std::uint64_t checks_byte = 0;              ///< where their checks start (pack)
+      0;  ///< the section, its exceptions and tables, without the model
+  // Counted from the start of the chunk's block:
+  std::uint64_t section_at = 0;               ///< where those bytes start
+  std::uint64_t checks_at = 0;                ///< where the checks of pages start (pack)
+  std::vector<std::uint32_t> page_ends = {};  ///< of pages, counted from `section_at` (pack)
   /// "coder 9", "value map 7": what this version does not know of it. The chunk cannot be decoded by it;
   /// of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
   std::string unknown = {};
