@@ -134,7 +134,8 @@ __device__ inline Fault decode_page_by_tiles(TilePageShared<ValueBytes, Tuple>& 
       mine.head[0] + (reinterpret_cast<std::uintptr_t>(page.bytes) & 15);
   const std::uint32_t head_bytes = task.state_bytes + 2 * page.groups * Tuple;
   PageGroups<ValueBytes> found(page, head + task.state_bytes, head_bytes, Tuple);
-  if (!found.whole) found.take_no_groups();  // what others do must not depend on it: they wait for each other
+  // What this warp does next must not depend on it, because warps wait for each other.
+  if (!found.whole) found.take_no_groups();
 
   TileSums<ValueBytes, Tuple> sums(column, head, thread);
   Source source(mine, page, found, page.bytes + head_bytes);
