@@ -10,10 +10,18 @@
 namespace gdelta::cuda {
 namespace {
 
-bool can_be_prepared(const ColumnInfo& info, const Column& column) {
+// Whether they are those of all pages, and cover the section: a caller may have put `info` together.
+bool are_ends_whole(const ColumnInfo& info, std::uint64_t records) {
+  const std::uint64_t page_tuples = format::kGroupValues * info.page_groups;
+  return info.page_ends.size() == (records + page_tuples - 1) / page_tuples &&
+         std::is_sorted(info.page_ends.begin(), info.page_ends.end()) &&
+         info.page_ends.back() == info.compressed_bytes;
+}
+
+bool can_be_prepared(const ColumnInfo& info, const Column& column, std::uint64_t records) {
   return format::coder_traits(info.coder).device == format::DeviceDecoding::warp_pages &&
-         !info.page_ends.empty() && is_page_of_a_warp(info.page_groups, column.tuple) &&
-         info.orders.size() == column.tuple;
+         info.page_groups > 0 && is_page_of_a_warp(info.page_groups, column.tuple) &&
+         info.orders.size() == column.tuple && are_ends_whole(info, records);
 }
 
 bool can_be_prepared(const ChunkInfo& chunk, const Layout& layout) {
@@ -22,7 +30,7 @@ bool can_be_prepared(const ChunkInfo& chunk, const Layout& layout) {
       chunk.columns.size() != layout.columns.size())
     return false;
   for (std::size_t c = 0; c < layout.columns.size(); ++c)
-    if (!can_be_prepared(chunk.columns[c], layout.columns[c])) return false;
+    if (!can_be_prepared(chunk.columns[c], layout.columns[c], chunk.records)) return false;
   return true;
 }
 

@@ -6,8 +6,8 @@
 
 namespace gdelta::cuda {
 
-/// What has been found wrong, from the least that counts up: a page before it is a page that breaks a rule, because its
-/// content was looked at behind that, and a head says whether there are pages at all.
+/// What has been found wrong, from what counts least up: the content of a page is looked at if the page breaks no rule, and pages if
+/// the head is right.
 enum class Fault : std::uint32_t { none = 0, content = 1, page = 2, head = 3 };
 
 /// Makes `verdict` good, once a call, and waits until that is done; by one thread of a warp. `cell` is memory that no other

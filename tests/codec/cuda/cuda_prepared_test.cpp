@@ -235,6 +235,26 @@ TEST(CudaPreparedSmall, DecodesCallsBehindEachOtherInTheSameScratch) {
   expect_values({range.chunk_status(), range.out.to_host()}, values, "calls in a row");
 }
 
+TEST(CudaPreparedSmall, PreparesWholeColumnsOfPagesAlone) {
+  const PreparedStream stream("i32,u8", walks("i32,u8", 3000), 0, 1);
+  ASSERT_TRUE(stream.is_prepared());
+  const auto is_prepared_if = [&](const auto& change) {
+    StreamInfo info = stream.info;
+    change(info.chunks[0].columns[1]);
+    return !make_chunk_table(info).value().prepared_pages.empty();
+  };
+  EXPECT_TRUE(is_prepared_if([](ColumnInfo&) {}));
+  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.page_ends.clear(); }));
+  EXPECT_FALSE(
+      is_prepared_if([](ColumnInfo& column) { column.page_ends.push_back(column.page_ends[0]); }));
+  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { --column.page_ends.back(); }));
+  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.strides = {{7, 1}}; }));
+  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.coder = Coder::raw; }));
+  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.maps_in_a_pass = true; }));
+  const StreamInfo places = inspect(stream.bytes, {.models = false}).value();
+  EXPECT_TRUE(make_chunk_table(places).value().prepared_pages.empty());
+}
+
 TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
   GDELTA_NEEDS_GPU();
   Bytes values = walks("i32", 3000);
