@@ -49,6 +49,7 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
     info.checks_at = chunk.parsed.frame.head_at + column.part_checks_at();
     const auto* const bytes =
         reinterpret_cast<const format::Byte*>(chunk.head.data() + chunk.parsed.frame.head_at);
+    info.page_ends.reserve(column.num_parts);
     for (std::uint64_t page = 0; page < column.num_parts; ++page)
       info.page_ends.push_back(static_cast<std::uint32_t>(format::part_end(bytes, column, page)));
   }

@@ -126,7 +126,8 @@ __device__ inline Fault decode_page_by_tiles(TilePageShared<ValueBytes, Tuple>& 
   fetch_head(mine.head[0], task, page);
   __pipeline_commit();
   std::uint32_t expected = 0;
-  if (args.verify && threadIdx.x == 0) expected = load_u32_anywhere(task.directory + 4 * number);
+  if (args.verify && threadIdx.x == 0)
+    expected = load_u32_anywhere(task.part_checks() + 4 * number);
   __pipeline_wait_prior(0);
   __syncwarp();  // the head is there
 

@@ -26,18 +26,34 @@ __device__ inline void note_of_chunk(const TilePagesArgs& args, std::uint32_t ch
   if (fault != Fault::none) note_fault(verdict, fault, code, byte);
 }
 
+/// Where a chunk's content goes, counted from `out` on.
+__device__ inline std::uint64_t place_of(const TilePagesArgs& args, const PreparedColumn& column) {
+  return column.decoded_at - args.columns[0].decoded_at;
+}
+/// Whether the output has room for a chunk.
+__device__ inline bool has_room(const TilePagesArgs& args, const PreparedColumn& column) {
+  const std::uint64_t out_at = place_of(args, column);
+  const std::uint64_t out_bytes = std::uint64_t{column.records} * args.record_bytes;
+  bool fits = out_at <= args.out_bytes;
+  fits &= out_bytes <= args.out_bytes - out_at;
+  return fits;
+}
+/// Whether the stream has its block.
+__device__ inline bool has_block(const TilePagesArgs& args, const PreparedColumn& column) {
+  bool is_there = column.block_at <= args.stream_bytes;
+  is_there &= column.block_bytes <= args.stream_bytes - column.block_at;
+  return is_there;
+}
+
 /// Whether a chunk has room, its block is there, and its head what was prepared; the whole block calls it. Of every chunk a
 /// block does so, so that every chunk has a verdict.
 __device__ inline void look_at_head(HeadShared& shared, const TilePagesArgs& args,
                                     std::uint32_t chunk) {
   const PreparedColumn column = args.columns[chunk];
-  const std::uint64_t out_at = column.decoded_at - args.columns[0].decoded_at;
-  const std::uint64_t out_bytes = std::uint64_t{column.records} * args.record_bytes;
   std::int32_t code = 0;
-  if (out_at > args.out_bytes || out_bytes > args.out_bytes - out_at) {
+  if (!has_room(args, column)) {
     code = args.codes.no_room;
-  } else if (column.block_at > args.stream_bytes ||
-             column.block_bytes > args.stream_bytes - column.block_at) {
+  } else if (!has_block(args, column)) {
     code = args.codes.truncated;
   } else {
     const unsigned char* block = args.stream + column.block_at;
@@ -68,21 +84,18 @@ __device__ inline void visit_page(TilePageShared<ValueBytes, Tuple>& shared,
   const PreparedColumn column = args.columns[chunk];
   const std::uint32_t* const ends = args.page_ends + std::uint64_t{chunk} * args.most_pages;
   const std::uint32_t begin = number == 0 ? 0 : ends[number - 1], end = ends[number];
-  const std::uint64_t out_at = column.decoded_at - args.columns[0].decoded_at;
-  const std::uint64_t out_bytes = std::uint64_t{column.records} * args.record_bytes;
   open_warp_shared(shared.warps[device::warp_number()]);
   // Of what is not there, or has no room, the look at the head tells. Asked at once, so that all loads are on their way together.
   bool is_there = number < column.num_pages;
   is_there &= begin <= end;
-  is_there &= column.block_at + column.block_bytes <= args.stream_bytes;
-  is_there &= out_at <= args.out_bytes;
-  is_there &= out_bytes <= args.out_bytes - out_at;
+  is_there &= has_block(args, column);
+  is_there &= has_room(args, column);
   if (!is_there) return;
   const unsigned char* const block = args.stream + column.block_at;
   ColumnTask task{};
   task.section = block + column.section_at;
-  task.directory = block + column.checks_at;
-  task.out = args.out + out_at + args.column_offset;
+  task.directory = block + column.checks_at - 4 * std::uint64_t{column.num_pages};
+  task.out = args.out + place_of(args, column) + args.column_offset;
   task.records = column.records;
   task.record_bytes = args.record_bytes;
   task.page_groups = column.page_groups;

@@ -1,7 +1,7 @@
 // Kernels of a decode start before those before them are done: decodes that follow each other
 // without the host, in the same scratch memory, and from a graph.
 #ifdef GDELTA_HAS_CUDA
-#include "codec/cuda/cuda_cases.h"
+#include "codec/cuda/prepared_stream.h"
 
 namespace gdelta::test {
 namespace {
@@ -162,16 +162,11 @@ TEST(CudaOverlapSmall, DecodesFromAGraph) {
 // A recorded call has no number of its own, so what it clears must not depend on one.
 TEST(CudaOverlapSmall, DecodesPreparedChunksFromAGraph) {
   GDELTA_NEEDS_GPU();
-  EncodeOptions options;
-  options.layout = parse_record("i32").value();
-  options.level = 1;
-  options.coder = Coder::pack;
-  options.maps = false;
-  options.device = "cpu";
-  const Bytes values = make_values(*options.layout, 5000, Pattern::smooth);
-  const Bytes stream = compress(values, options).value();
-  const ChunkTable table = make_chunk_table(inspect(stream).value()).value();
-  ASSERT_FALSE(table.prepared_pages.empty());
+  const Bytes values = make_values(parse_record("i32").value(), 5000, Pattern::smooth);
+  const PreparedStream prepared("i32", values, 0, std::nullopt);
+  ASSERT_TRUE(prepared.is_prepared());
+  const Bytes& stream = prepared.bytes;
+  const ChunkTable& table = prepared.table;
   const RangeOnDevice range(stream, table, 0, table.num_chunks, values.size(), 0);
   cudaStream_t cuda_stream = nullptr;
   GDELTA_CUDA_OK(cudaStreamCreateWithFlags(&cuda_stream, cudaStreamNonBlocking));

@@ -3,50 +3,10 @@
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
 
-#include "codec/cuda/cuda_cases.h"
+#include "codec/cuda/prepared_stream.h"
 
 namespace gdelta::test {
 namespace {
-
-/// A stream of packed columns, and its table.
-struct PreparedStream {
-  PreparedStream(const char* record, const Bytes& values, std::uint64_t chunk_bytes,
-                 std::optional<int> order)
-      : bytes(compressed(record, values, chunk_bytes, order)),
-        info(inspect(bytes).value()),
-        table(make_chunk_table(info).value()) {}
-
-  static Bytes compressed(const char* record, const Bytes& values, std::uint64_t chunk_bytes,
-                          std::optional<int> order) {
-    EncodeOptions options;
-    options.layout = parse_record(record).value();
-    options.level = 1;
-    options.coder = Coder::pack;
-    options.order = order;
-    options.chunk_bytes = chunk_bytes;
-    options.maps = false;
-    options.device = "cpu";
-    return compress(values, options).value();
-  }
-  bool is_prepared() const { return !table.prepared_pages.empty(); }
-  /// As it is without models.
-  ChunkTable unprepared() const {
-    ChunkTable plain = table;
-    plain.kinds = {};
-    plain.prepared_pages.clear();
-    return plain;
-  }
-
-  PreparedStream cut_to(std::size_t bytes_left) const {
-    PreparedStream cut = *this;
-    cut.bytes.resize(bytes_left);
-    return cut;
-  }
-
-  Bytes bytes;
-  StreamInfo info;
-  ChunkTable table;
-};
 
 struct Outcome {
   std::vector<ChunkStatus> status;
@@ -114,6 +74,7 @@ void expect_values(const Outcome& outcome, const Bytes& values, const std::strin
 
 TEST(CudaPreparedSmall, DecodesEveryWidthTupleAndOrder) {
   GDELTA_NEEDS_GPU();
+  int raw = 0;
   for (const char* type : {"u8", "i16", "i24", "i32", "f32", "i64"}) {
     for (int tuple = 1; tuple <= 4; ++tuple) {
       for (const int order : {0, 1, 2, 5, 8}) {
@@ -123,13 +84,17 @@ TEST(CudaPreparedSmall, DecodesEveryWidthTupleAndOrder) {
         const PreparedStream stream(record.c_str(), values, 4200ull * 8 * tuple, order);
         const std::string what = record + ", order " + std::to_string(order);
         // With bytes of that order nothing may shrink, and what does not shrink is raw.
-        if (!stream.is_prepared() && order != 1) continue;
+        if (!stream.is_prepared() && order != 1) {
+          ++raw;
+          continue;
+        }
         ASSERT_TRUE(stream.is_prepared()) << what;
         for (const bool verify : {false, true})
           expect_values(decode(stream.bytes, stream.table, verify), values, what);
       }
     }
   }
+  EXPECT_LE(raw, 8) << "of 120";
 }
 
 TEST(CudaPreparedSmall, DecodesEveryLengthOfAPage) {
