@@ -1,8 +1,8 @@
 // Both backends from host memory to host memory, by size: the CPU's, and the GPU's from pageable and from pinned memory.
 //
-//   host_cuda_bench [MiB of values at most]     prints CSV
+//   host_cuda_bench [MiB of values at most [MiB at least]]     prints CSV
 //
-// Tuples of three i32, order 2, 1 % of residuals with four bits more, level 1. Milliseconds are the least of three runs,
+// Tuples of three i32, order 2, 1 % of residuals with four bits more, level 1 with coder pack and ans. Milliseconds are the least of three runs,
 // GB are 10^9 bytes of values; every output is compared with what was encoded. `bus` rows are copies of pinned
 // memory to the device and back, which bound the others; `bus both ways` those of all bytes one way (of decoded values, of
 // values to encode) and of a quarter of them, the stream, the other way at the same time.
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bench/cuda_check.h"
@@ -40,14 +41,16 @@ class Pinned {
   std::vector<std::byte*> memory_;
 };
 
-void print_row(const char* name, double bytes, double decode, double encode, const char* right) {
-  std::printf("%s,%.0f,%.3f,%.2f,%.3f,%.2f,%s\n", name, bytes, decode * 1e3, bytes / decode / 1e9,
-              encode * 1e3, bytes / encode / 1e9, right);
+void print_row(const char* name, std::string_view coder, double bytes, double decode, double encode,
+               const char* right) {
+  std::printf("%s,%.*s,%.0f,%.3f,%.2f,%.3f,%.2f,%s\n", name, static_cast<int>(coder.size()),
+              coder.data(), bytes, decode * 1e3, bytes / decode / 1e9, encode * 1e3,
+              bytes / encode / 1e9, right);
   std::fflush(stdout);
 }
 
-/// `values` are those of all chunks, and `out` is as long.
-void bench_backend(Backend& backend, const char* name, const WalkStream& walks,
+/// `values` are those of all chunks of a stream of `coder`, and `out` is as long.
+void bench_backend(Backend& backend, const char* name, const WalkStream& walks, Coder coder,
                    std::span<const std::byte> values, std::span<std::byte> out) {
   ProgressMeter progress;
   std::fill(out.begin(), out.end(), std::byte{0xa5});
@@ -66,6 +69,7 @@ void bench_backend(Backend& backend, const char* name, const WalkStream& walks,
   });
   EncodeSettings settings;
   settings.level = 1;
+  settings.coder = coder;
   std::vector<std::vector<EncodeJob>> encoded;  // whose blocks are freed when time does not count
   const double encode = best_wall_seconds([&] {
     std::vector<EncodeJob>& jobs = encoded.emplace_back(chunks.size());
@@ -75,7 +79,7 @@ void bench_backend(Backend& backend, const char* name, const WalkStream& walks,
     }
     if (!backend.encode(jobs, settings, progress)) std::exit(1);
   });
-  print_row(name, static_cast<double>(walks.info.decoded_bytes), decode, encode,
+  print_row(name, coder_name(coder), static_cast<double>(walks.info.decoded_bytes), decode, encode,
             std::equal(out.begin(), out.end(), values.begin()) ? "ok" : "WRONG");
 }
 
@@ -90,7 +94,7 @@ void bench_bus(std::uint64_t bytes) {
       [&] { GDELTA_CHECK(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost)); });
   const double to = best_wall_seconds(
       [&] { GDELTA_CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice)); });
-  print_row("bus", static_cast<double>(bytes), from, to, "");
+  print_row("bus", "", static_cast<double>(bytes), from, to, "");
 
   // What a codec of ratio 4 moves: all bytes one way, a quarter the other way at the same time.
   cudaStream_t streams[2];
@@ -104,31 +108,34 @@ void bench_bus(std::uint64_t bytes) {
       GDELTA_CHECK(cudaDeviceSynchronize());
     });
   };
-  print_row("bus both ways", static_cast<double>(bytes), both_ways(bytes, bytes / 4),
+  print_row("bus both ways", "", static_cast<double>(bytes), both_ways(bytes, bytes / 4),
             both_ways(bytes / 4, bytes), "");
   for (cudaStream_t stream : streams) GDELTA_CHECK(cudaStreamDestroy(stream));
   for (std::byte* memory : {device, more_device}) GDELTA_CHECK(cudaFree(memory));
 }
 
-void bench_all(std::uint64_t total) {
-  std::printf("backend,bytes,decode_ms,decode_gb_s,encode_ms,encode_gb_s,right\n");
+void bench_all(std::uint64_t least, std::uint64_t total) {
+  std::printf("backend,coder,bytes,decode_ms,decode_gb_s,encode_ms,encode_gb_s,right\n");
   const auto begin = std::chrono::steady_clock::now();
   auto gpu = make_cuda_backend({0}, 0);
   if (!gpu) std::exit(1);
   const std::chrono::duration<double, std::milli> open = std::chrono::steady_clock::now() - begin;
-  std::printf("open cuda,,%.1f,,,,\n", open.count());
+  std::printf("open cuda,,,%.1f,,,,\n", open.count());
   const auto cpu = make_cpu_backend(0);
-  for (std::uint64_t bytes = 1ull << 20; bytes <= total; bytes *= 4) {
-    WalkStream walks =
-        make_walk_stream({.record = "i32x3", .order = 2, .exceptions = .01}, bytes, 1ull << 20);
-    std::vector<std::byte> values, out(walks.info.decoded_bytes);
-    for (const auto& chunk : walks.values) values.insert(values.end(), chunk.begin(), chunk.end());
+  for (std::uint64_t bytes = least; bytes <= total; bytes *= 4) {
     bench_bus(bytes);
-    bench_backend(*cpu, "cpu", walks, values, out);
-    bench_backend(**gpu, "cuda", walks, values, out);
-    Pinned pinned;
-    for (std::vector<std::byte>* memory : {&walks.stream, &values, &out}) pinned.add(*memory);
-    bench_backend(**gpu, "cuda pinned", walks, values, out);
+    for (const Coder coder : {Coder::pack, Coder::ans}) {
+      WalkStream walks = make_walk_stream(
+          {.record = "i32x3", .order = 2, .exceptions = .01, .coder = coder}, bytes, 1ull << 20);
+      std::vector<std::byte> values, out(walks.info.decoded_bytes);
+      for (const auto& chunk : walks.values)
+        values.insert(values.end(), chunk.begin(), chunk.end());
+      bench_backend(*cpu, "cpu", walks, coder, values, out);
+      bench_backend(**gpu, "cuda", walks, coder, values, out);
+      Pinned pinned;
+      for (std::vector<std::byte>* memory : {&walks.stream, &values, &out}) pinned.add(*memory);
+      bench_backend(**gpu, "cuda pinned", walks, coder, values, out);
+    }
   }
 }
 
@@ -136,7 +143,8 @@ void bench_all(std::uint64_t total) {
 }  // namespace gdelta::bench
 
 int main(int argc, char** argv) {
-  const std::uint64_t mib = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1024;
-  gdelta::bench::bench_all(mib << 20);
+  const std::uint64_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1024;
+  const std::uint64_t least = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  gdelta::bench::bench_all(std::max<std::uint64_t>(least, 1) << 20, most << 20);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "codec/coders/segments_in_pages.h"
 #include "codec/coders/workers.h"
 #include "codec/cuda/decode_pipeline.h"
+#include "codec/cuda/device_plan_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"
 #include "codec/cuda/start_or_run.h"
 #include "codec/cuda/within_memory.h"
@@ -17,6 +18,7 @@ namespace gdelta {
 namespace {
 
 using cuda::DecodePipeline;
+using cuda::DevicePlanPipeline;
 using cuda::EncodePipeline;
 
 // A flight keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
@@ -25,6 +27,12 @@ constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
 // Three flights are there at once: decoded, compressed (at worst twice as long), and scratch.
 constexpr std::uint64_t kFlightsOfMemory = 16;
+// Where the device plans, a flight is the values, a stream of them, and what planning, mapping and ans leave from kernel to kernel.
+constexpr std::uint64_t kPlanningFlightsOfMemory = 8;
+
+std::uint64_t flight_bytes_of(std::uint64_t free_bytes) {
+  return std::min(kFlightBytes, free_bytes / kFlightsOfMemory);
+}
 
 /// Chunks that go through the device together.
 struct LayoutJobs {
@@ -100,11 +108,15 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::vector<int> devices, std::uint64_t flight_bytes, int threads)
+  /// `free_bytes`: of memory on each device.
+  CudaBackend(std::vector<int> devices, std::uint64_t free_bytes, int threads)
       : devices_(std::move(devices)), workers_(cpu_threads(threads)) {
+    const std::uint64_t flight_bytes = flight_bytes_of(free_bytes);
     for (const int device : devices_) {
       decoders_.emplace_back(device, flight_bytes, workers_);
       encoders_.emplace_back(device, flight_bytes, workers_);
+      planning_encoders_.emplace_back(device, flight_bytes, free_bytes / kPlanningFlightsOfMemory,
+                                      workers_);
     }
   }
 
@@ -127,11 +139,21 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  Result<void> encode_jobs(std::span<EncodeJob> jobs, const EncodeSettings& settings,
-                           ProgressMeter& progress) {
+  Result<void> encode_on(std::size_t d, std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                         ProgressMeter& progress) {
     const auto plan = [&](const EncodeJob& job, Work* work) {
       return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, {}, work);
     };
+    for (const auto& [stretch, by_device] : planning_encoders_[d].cut(jobs, settings)) {
+      const Result<void> done = by_device ? planning_encoders_[d].run(stretch, settings, progress)
+                                          : encoders_[d].run(stretch, plan, progress);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Result<void> encode_jobs(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                           ProgressMeter& progress) {
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);
     std::vector<std::jthread> threads;
@@ -139,7 +161,7 @@ class CudaBackend final : public Backend {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
       cuda::start_or_run(threads, [&, d, mine = jobs.subspan(begin, end - begin)] {
-        results[d] = cuda::within_memory([&] { return encoders_[d].run(mine, plan, progress); });
+        results[d] = cuda::within_memory([&] { return encode_on(d, mine, settings, progress); });
       });
     }
     threads.clear();  // when all are done
@@ -190,6 +212,7 @@ class CudaBackend final : public Backend {
   Workers workers_;
   std::vector<DecodePipeline> decoders_;
   std::deque<EncodePipeline> encoders_;  // which cannot be moved
+  std::deque<DevicePlanPipeline> planning_encoders_;
 };
 
 }  // namespace
@@ -211,7 +234,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devic
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
     return fail(Errc::unsupported_backend, "this machine has no CUDA device that can be used");
-  std::uint64_t flight_bytes = kFlightBytes;
+  std::uint64_t least_free = ~std::uint64_t{0};
   for (const int device : devices) {
     if (device < 0 || device >= count)
       return fail(Errc::unsupported_backend,
@@ -221,11 +244,11 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devic
         cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess)
       return fail(Errc::unsupported_backend,
                   "the CUDA device number " + std::to_string(device) + " cannot be opened");
-    flight_bytes = std::min<std::uint64_t>(flight_bytes, free_bytes / kFlightsOfMemory);
+    least_free = std::min<std::uint64_t>(least_free, free_bytes);
   }
-  if (flight_bytes < kSmallestFlight)
+  if (flight_bytes_of(least_free) < kSmallestFlight)
     return fail(Errc::unsupported_backend, "the CUDA device has too little free memory");
-  return std::make_unique<CudaBackend>(devices, flight_bytes, threads);
+  return std::make_unique<CudaBackend>(devices, least_free, threads);
 }
 
 }  // namespace gdelta

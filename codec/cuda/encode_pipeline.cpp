@@ -359,17 +359,11 @@ void EncodePipeline::assemble(Flight& flight) {
   });
 }
 
-std::unique_lock<std::mutex> EncodePipeline::only_thread() {
-  std::unique_lock lock(host_work_, std::defer_lock);
-  if (workers_->threads() == 1) lock.lock();
-  return lock;
-}
-
 Result<void> EncodePipeline::run_flight(Flight& flight, std::span<EncodeJob> jobs,
                                         const PlanFunction& plan, ProgressMeter& progress) {
   if (auto opened = flight.stream.open(); !opened) return opened;
   {
-    const auto alone = only_thread();
+    const auto alone = only_thread(host_work_, *workers_);
     if (auto planned = plan_flight(flight, jobs, plan, progress); !planned) return planned;
   }
   if (progress.stopped()) return compression_cancelled();
@@ -377,7 +371,7 @@ Result<void> EncodePipeline::run_flight(Flight& flight, std::span<EncodeJob> job
   make_tasks(flight);
   if (auto launched = launch(flight); !launched) return launched;
   if (auto fetched = fetch(flight); !fetched) return fetched;
-  const auto alone = only_thread();
+  const auto alone = only_thread(host_work_, *workers_);
   assemble(flight);
   if (progress.stopped()) return compression_cancelled();
   return {};

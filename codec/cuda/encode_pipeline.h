@@ -103,8 +103,6 @@ class EncodePipeline {
   void assemble(Flight& flight);
   Result<void> run_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
                           ProgressMeter& progress);
-  /// Held while a flight works on the host, if there is to be one thread for all of them.
-  std::unique_lock<std::mutex> only_thread();
 
   int device_;
   std::uint64_t flight_bytes_;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/coders/workers.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/start_or_run.h"
 #include "codec/cuda/within_memory.h"
@@ -22,6 +23,13 @@ namespace gdelta::cuda {
 
 /// Enough that the bus is never idle: one is copied, one decoded or encoded, one on the host.
 inline constexpr std::size_t kFlights = 3;
+
+/// Held while a flight works on the host, if there is to be one thread for all of them.
+inline std::unique_lock<std::mutex> only_thread(std::mutex& host_work, const Workers& workers) {
+  std::unique_lock lock(host_work, std::defer_lock);
+  if (workers.threads() == 1) lock.lock();
+  return lock;
+}
 
 /// Cuts jobs into stretches of so many bytes at most, unless a single job has more. `bytes_of(job)`.
 template <class Job, class BytesOf>
