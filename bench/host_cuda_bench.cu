@@ -1,4 +1,5 @@
-// Both backends from host memory to host memory, by size: the CPU's, and the GPU's from pageable and from pinned memory.
+// Both backends from host memory to host memory, by size: the CPU's, and the GPU's from pageable and from pinned memory;
+// and `calls`, compress_into and decompress_into, which open one each time.
 //
 //   host_cuda_bench [MiB of values at most [MiB at least]]     prints CSV
 //
@@ -83,6 +84,31 @@ void bench_backend(Backend& backend, const char* name, const WalkStream& walks, 
             std::equal(out.begin(), out.end(), values.begin()) ? "ok" : "WRONG");
 }
 
+/// The library's calls, which open a device each time.
+void bench_calls(const char* device, const char* name, const WalkStream& walks, Coder coder,
+                 std::span<const std::byte> values, std::span<std::byte> out) {
+  EncodeOptions options;
+  options.layout = walks.info.layouts[0];
+  options.level = 1;
+  options.coder = coder;
+  options.device = device;
+  DecodeOptions decode_options;
+  decode_options.device = device;
+  std::vector<std::byte> stream(compress_bound(values.size(), options));
+  std::uint64_t stream_bytes = 0;
+  std::fill(out.begin(), out.end(), std::byte{0xa5});
+  const double encode = best_wall_seconds([&] {
+    const auto compressed = compress_into(values, stream, options);
+    if (!compressed) std::exit(1);
+    stream_bytes = *compressed;
+  });
+  const double decode = best_wall_seconds([&] {
+    if (!decompress_into(std::span(stream).first(stream_bytes), out, decode_options)) std::exit(1);
+  });
+  print_row(name, coder_name(coder), static_cast<double>(values.size()), decode, encode,
+            std::equal(out.begin(), out.end(), values.begin()) ? "ok" : "WRONG");
+}
+
 void bench_bus(std::uint64_t bytes) {
   std::vector<std::byte> host(bytes), more_host(bytes);
   Pinned pinned;
@@ -132,6 +158,8 @@ void bench_all(std::uint64_t least, std::uint64_t total) {
         values.insert(values.end(), chunk.begin(), chunk.end());
       bench_backend(*cpu, "cpu", walks, coder, values, out);
       bench_backend(**gpu, "cuda", walks, coder, values, out);
+      bench_calls("cpu", "calls cpu", walks, coder, values, out);
+      bench_calls("cuda", "calls cuda", walks, coder, values, out);
       Pinned pinned;
       for (std::vector<std::byte>* memory : {&walks.stream, &values, &out}) pinned.add(*memory);
       bench_backend(**gpu, "cuda pinned", walks, coder, values, out);

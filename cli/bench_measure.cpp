@@ -117,22 +117,21 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
     encode_options.layout = search.found.layout;
 
   notice("compressing");
-  std::vector<std::byte> compressed;
   const PeakMemory encode_peak;
+  const std::uint64_t room = compress_bound(input.size(), encode_options);
+  const auto stream = std::make_unique_for_overwrite<std::byte[]>(room);
   const auto encode = measure_runs(
       kEnoughSeconds, encode_peak,
       [&]() -> Result<void> {
-        compressed = {};
-        auto done = compress(input, encode_options);
+        const auto done = compress_into(input, {stream.get(), room}, encode_options);
         if (!done) return tl::unexpected(done.error());
-        compressed = std::move(*done);
+        row.compressed_bytes = *done;
         return {};
       },
       kNoCheck);
   if (!encode) return tl::unexpected(encode.error());
   row.encode_seconds = encode->median_seconds;
   row.encode_memory = encode->memory;
-  row.compressed_bytes = compressed.size();
 
   notice("decompressing");
   DecodeOptions decode_options;
@@ -145,7 +144,8 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
   const auto decode = measure_runs(
       kEnoughSeconds, decode_peak,
       [&]() -> Result<void> {
-        const auto done = decompress_into(compressed, decoded, decode_options);
+        const auto done =
+            decompress_into({stream.get(), row.compressed_bytes}, decoded, decode_options);
         if (!done) return tl::unexpected(done.error());
         decoded_bytes = *done;
         return {};

@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "codec/backend/backend.h"
+#include "codec/backend/kept_backends.h"
 
 namespace gdelta {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::uint64_t kGpuCrossoverBytes = 3ull << 30;
 struct DeviceKind {
   std::string_view name;
   bool numbered;  // NAME:N and NAME:N,M name one or more of them; NAME alone the first
+  bool kept;      // for the next call
   Result<std::unique_ptr<Backend>> (*open)(const std::vector<int>& numbers, int threads);
 };
 
@@ -21,8 +23,8 @@ Result<std::unique_ptr<Backend>> open_cpu(const std::vector<int>& /*numbers*/, i
 }
 
 constexpr DeviceKind kDeviceKinds[] = {
-    {.name = "cpu", .numbered = false, .open = open_cpu},
-    {.name = "cuda", .numbered = true, .open = make_cuda_backend},
+    {.name = "cpu", .numbered = false, .kept = false, .open = open_cpu},
+    {.name = "cuda", .numbered = true, .kept = true, .open = make_cuda_backend},
 };
 
 tl::unexpected<Error> unknown_device(std::string_view device) {
@@ -49,15 +51,23 @@ Result<std::vector<int>> parse_device_numbers(std::string_view text, std::string
   }
 }
 
+Result<std::unique_ptr<Backend>> open_numbers(const DeviceKind& kind,
+                                              const std::vector<int>& numbers, int threads) {
+  if (!kind.kept) return kind.open(numbers, threads);
+  std::string key = std::string(kind.name) + " with threads " + std::to_string(threads);
+  for (const int number : numbers) key += ", " + std::to_string(number);
+  return kept_backends().lend(key, [&] { return kind.open(numbers, threads); });
+}
+
 Result<std::unique_ptr<Backend>> open_by_name(std::string_view device, int threads) {
   const std::size_t colon = device.find(':');
   const std::string_view name = device.substr(0, colon);
   for (const DeviceKind& kind : kDeviceKinds) {
     if (kind.name != name || (colon != device.npos && !kind.numbered)) continue;
-    if (colon == device.npos) return kind.open({0}, threads);
+    if (colon == device.npos) return open_numbers(kind, {0}, threads);
     const auto numbers = parse_device_numbers(device.substr(colon + 1), device);
     if (!numbers) return tl::unexpected(numbers.error());
-    return kind.open(*numbers, threads);
+    return open_numbers(kind, *numbers, threads);
   }
   return unknown_device(device);
 }

@@ -22,7 +22,7 @@ using cuda::DevicePlanPipeline;
 using cuda::EncodePipeline;
 
 // A flight keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
-constexpr std::uint64_t kFlightBytes = 32ull << 20;
+constexpr std::uint64_t kFlightBytes = 16ull << 20;
 constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
 // Three flights are there at once: decoded, compressed (at worst twice as long), and scratch.

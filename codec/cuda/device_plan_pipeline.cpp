@@ -128,7 +128,7 @@ Result<void> DevicePlanPipeline::copy_in(Flight& flight, std::span<const EncodeJ
   }
   if (!are_pinned) {
     const auto alone = only_thread(host_work_, *workers_);
-    run_host_copies(*workers_, copies, stream_copy);
+    run_host_copies(*workers_, copies);
     copies = {{flight.device_values.data(), flight.values.data(), bytes}};
   }
   GDELTA_CUDA_TRY(enqueue_copies(copies, cudaMemcpyHostToDevice, flight.stream.get()));

@@ -22,7 +22,7 @@
 namespace gdelta::cuda {
 
 /// Enough that the bus is never idle: one is copied, one decoded or encoded, one on the host.
-inline constexpr std::size_t kFlights = 3;
+inline constexpr std::size_t kFlights = 4;
 
 /// Held while a flight works on the host, if there is to be one thread for all of them.
 inline std::unique_lock<std::mutex> only_thread(std::mutex& host_work, const Workers& workers) {

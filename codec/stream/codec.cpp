@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "codec/backend/steady_backend.h"
+#include "codec/stream/batch_turns.h"
 #include "codec/stream/decode_batch.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
@@ -26,12 +27,26 @@ std::span<const std::byte> ahead_of(const InputPlanner& planner, std::span<const
   return rest.first(std::min(rest.size(), planner.look_bytes()));
 }
 
+/// Chunks of one call of the backend.
+struct MemoryBatch {
+  std::vector<EncodeJob> jobs;
+  std::vector<std::shared_ptr<const Layout>> layouts;  // keeps those of the jobs
+  std::uint64_t bytes = 0;
+
+  void clear() {
+    jobs.clear();
+    layouts.clear();
+    bytes = 0;
+  }
+};
+
 /// The same chunks as a Writer's, in jobs that refer to `values`: nothing is copied.
 class MemoryEncoder {
  public:
   MemoryEncoder(const Sink& sink, const EncodeOptions& options, const EncodeBudget& budget)
       : backend_(budget.device, budget.threads),
         most_bytes_(budget.batch_bytes),
+        overlaps_(budget.overlap),
         planner_(options),
         cutter_(chunk_bytes_of(options)),
         progress_(options.progress, options.progress_user),
@@ -44,11 +59,14 @@ class MemoryEncoder {
     emitter_.describe(planner_.metadata(), planner_.note());
     while (!values.empty()) {
       know_next_chunk(values);
-      if (batch_bytes_ + cutter_.next().bytes > most_bytes_ || jobs_.size() >= kMostChunksToEncode)
-        if (auto encoded = encode_batch(); !encoded) return encoded;
+      const MemoryBatch& batch = batches_.collecting();
+      const bool is_full = batch.bytes + cutter_.next().bytes > most_bytes_ ||
+                           batch.jobs.size() >= kMostChunksToEncode;
+      if (is_full && !batch.jobs.empty())
+        if (auto sent = send_batch(); !sent) return sent;
       values = values.subspan(add_chunk(values));
     }
-    if (auto encoded = encode_batch(); !encoded) return encoded;
+    if (auto encoded = batches_.flush(planner_.settings()); !encoded) return encoded;
     return emitter_.finish();
   }
 
@@ -61,44 +79,37 @@ class MemoryEncoder {
   }
 
   std::size_t add_chunk(std::span<const std::byte> rest) {
+    MemoryBatch& batch = batches_.collecting();
     const ChunkExtents extents =
         cutter_.cut(std::min<std::uint64_t>(cutter_.next().bytes, rest.size()));
     std::size_t added = 0;
     for (const ChunkExtent& extent : {extents.first, extents.second}) {
       if (extent.bytes == 0) continue;
       const auto bytes = static_cast<std::size_t>(extent.bytes);
-      if (!extent.opaque) layouts_.push_back(planner_.layout());
-      jobs_.push_back({.values = rest.subspan(added, bytes),
-                       .layout = extent.opaque ? &byte_layout() : planner_.layout().get(),
-                       .opaque = extent.opaque,
-                       .block = {}});
+      if (!extent.opaque) batch.layouts.push_back(planner_.layout());
+      batch.jobs.push_back({.values = rest.subspan(added, bytes),
+                            .layout = extent.opaque ? &byte_layout() : planner_.layout().get(),
+                            .opaque = extent.opaque,
+                            .block = {}});
       added += bytes;
     }
-    batch_bytes_ += added;
+    batch.bytes += added;
     return added;
   }
 
-  Result<void> encode_batch() {
-    if (jobs_.empty()) return {};
-    if (auto encoded = backend_.encode(jobs_, planner_.settings(), progress_); !encoded)
-      return encoded;
-    for (const EncodeJob& job : jobs_)
-      if (auto put = emitter_.emit(job); !put) return put;
-    jobs_.clear();
-    layouts_.clear();
-    batch_bytes_ = 0;
-    return {};
+  Result<void> send_batch() {
+    const EncodeSettings settings = planner_.settings();
+    return overlaps_ ? batches_.send(settings) : batches_.flush(settings);
   }
 
   SteadyBackend backend_;
   std::uint64_t most_bytes_;  // of a batch
+  bool overlaps_;             // one is encoded while the one before is handed on
   InputPlanner planner_;
   ChunkCutter cutter_;
   ProgressMeter progress_;
   StreamEmitter emitter_;
-  std::vector<EncodeJob> jobs_;
-  std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
-  std::uint64_t batch_bytes_ = 0;
+  BatchTurns<MemoryBatch> batches_{backend_, progress_, emitter_};
 };
 
 Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
@@ -284,6 +295,16 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
     if (auto done = compress_to(append_to(out), values, options); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
+  });
+}
+
+Result<std::uint64_t> compress_into(std::span<const std::byte> values, std::span<std::byte> out,
+                                    const EncodeOptions& options) {
+  return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
+    std::span<std::byte> room = out;
+    if (auto done = compress_to(copy_into(room), values, options); !done)
+      return tl::unexpected(std::move(done.error()));
+    return out.size() - room.size();
   });
 }
 

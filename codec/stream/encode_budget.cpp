@@ -55,9 +55,9 @@ Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) 
   // A chunk has one record at least.
   const std::uint64_t chunk = std::max<std::uint64_t>(chunk_bytes_of(options), kMaxRecordBytes);
   const std::uint64_t scratch = encode_scratch_bytes(options, chunk);
-  // Chunk and block, of the batch that is encoded and of the one that is handed on or collected.
+  // Block, and chunk if that is collected, of the batch that is encoded and of the one that is handed on or collected.
   const std::uint64_t once = collects ? 2 : 1;
-  const std::uint64_t overlapped = collects ? 4 : 1;
+  const std::uint64_t overlapped = 2 * once;
   if (limit < once * chunk + scratch)
     return fail(
         Errc::memory_limit,

@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <future>
 #include <new>
 #include <vector>
 
 #include "codec/backend/steady_backend.h"
+#include "codec/stream/batch_turns.h"
 #include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/input_planner.h"
@@ -75,8 +75,6 @@ Result<void> check_segments(const std::vector<ArraySegments>& segments) {
 
 }  // namespace
 
-// Two batches take turns: one collects what is written, the other is encoded by a thread of its own
-// and then handed to the sink, from the caller's thread, when the first is full.
 struct Writer::Impl {
   Impl(Sink sink_in, EncodeOptions options_in, std::vector<ArraySegments> segments_in)
       : sink(std::move(sink_in)),
@@ -91,9 +89,6 @@ struct Writer::Impl {
     if (guard.failure) guard.failure = check_segments(segments);
     if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
   }
-  ~Impl() {
-    if (encoding.valid()) encoding.wait();
-  }
 
   Result<void> write(std::span<const std::byte> values);
   Result<void> flush();
@@ -107,10 +102,7 @@ struct Writer::Impl {
   Result<void> collect_kept();
   Result<void> close_open_chunk();
   Result<void> send_batch();
-  Result<void> await_batch();
-  Result<void> encode_here();
-  Result<void> emit(Batch& batch);
-  void make_jobs(Batch& batch);
+  void make_jobs(Batch& batch) const;
 
   Sink sink;
   std::vector<ArraySegments> segments;
@@ -131,14 +123,12 @@ struct Writer::Impl {
   ChunkCutter cutter{chunk_bytes_of(options)};
   std::optional<Layout> first_layout;  // once the planner has looked
 
-  Batch batches[2];
-  int collecting = 0;
-  std::future<Result<void>> encoding;  // of the other batch
+  BatchTurns<Batch> batches{backend, progress, emitter};
 };
 
 /// Whether bytes have to be kept back: all that is known of the next chunk is collected.
 bool Writer::Impl::must_look() const {
-  return cutter.is_open() && batches[collecting].open_bytes() == cutter.next().bytes;
+  return cutter.is_open() && batches.collecting().open_bytes() == cutter.next().bytes;
 }
 
 /// Decides what the input goes on with.
@@ -206,7 +196,7 @@ Result<void> Writer::Impl::collect_kept() {
 
 /// Takes what belongs to the next chunk; closes that if it is whole.
 Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
-  Batch& batch = batches[collecting];
+  Batch& batch = batches.collecting();
   const ChunkExtent next = cutter.next();
   const std::size_t had = batch.bytes.size();
   const auto count = static_cast<std::size_t>(
@@ -221,11 +211,11 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
 
 /// Whether all bytes of the next chunk are collected; chunks of empty segments have none.
 bool Writer::Impl::has_whole_chunk() const {
-  return !cutter.is_open() && batches[collecting].open_bytes() == cutter.next().bytes;
+  return !cutter.is_open() && batches.collecting().open_bytes() == cutter.next().bytes;
 }
 
 Result<void> Writer::Impl::close_open_chunk() {
-  Batch& batch = batches[collecting];
+  Batch& batch = batches.collecting();
   if (batch.open_bytes() > 0 || has_whole_chunk()) {
     const ChunkExtents extents = cutter.cut(batch.open_bytes());
     batch.close(extents.first, planner.layout());
@@ -236,10 +226,10 @@ Result<void> Writer::Impl::close_open_chunk() {
   if (batch.closed_bytes + batch.length_bytes + next <= most &&
       batch.extents.size() < kMostChunksToEncode)
     return {};
-  return budget->overlap ? send_batch() : encode_here();
+  return send_batch();
 }
 
-void Writer::Impl::make_jobs(Batch& batch) {
+void Writer::Impl::make_jobs(Batch& batch) const {
   std::span<const std::byte> rest = batch.bytes.all();
   batch.jobs.clear();
   for (std::size_t i = 0; i < batch.extents.size(); ++i) {
@@ -255,41 +245,12 @@ void Writer::Impl::make_jobs(Batch& batch) {
   }
 }
 
-/// Waits for the batch before, starts encoding this one, hands the one before to the sink.
+/// Whatever is collected, if anything.
 Result<void> Writer::Impl::send_batch() {
-  Batch& full = batches[collecting];
+  Batch& full = batches.collecting();
   if (full.extents.empty()) return {};
-  Batch& before = batches[1 - collecting];
-  const bool encoded = encoding.valid();
-  if (encoded) {
-    if (auto done = encoding.get(); !done) return done;
-  }
   make_jobs(full);
-  encoding = std::async(std::launch::async, [this, &full]() -> Result<void> {
-    try {
-      return backend.encode(full.jobs, settings, progress);
-    } catch (const std::bad_alloc&) {
-      return fail(Errc::out_of_memory, "no memory to compress");
-    }
-  });
-  collecting = 1 - collecting;
-  if (!encoded) return {};
-  return emit(before);
-}
-
-/// Until nothing is under way.
-Result<void> Writer::Impl::await_batch() {
-  if (!encoding.valid()) return {};
-  if (auto done = encoding.get(); !done) return done;
-  return emit(batches[1 - collecting]);
-}
-
-Result<void> Writer::Impl::emit(Batch& batch) {
-  for (const EncodeJob& job : batch.jobs) {
-    if (auto put = emitter.emit(job); !put) return put;
-  }
-  batch.clear();
-  return {};
+  return budget->overlap ? batches.send(settings) : batches.flush(settings);
 }
 
 Result<void> Writer::Impl::flush() {
@@ -299,24 +260,11 @@ Result<void> Writer::Impl::flush() {
     if (auto done = collect_kept(); !done) return done;
   }
   if (!first_layout) return {};
-  if (batches[collecting].open_bytes() > 0 && !cutter.next().segments.empty())
+  if (batches.collecting().open_bytes() > 0 && !cutter.next().segments.empty())
     return fail(Errc::invalid_argument, "the input pauses inside an array that comes in segments");
   if (auto closed = close_open_chunk(); !closed) return closed;
-  if (encoding.valid()) {
-    if (auto sent = send_batch(); !sent) return sent;
-    return await_batch();
-  }
-  // Nothing to overlap with: no need for a thread.
-  return encode_here();
-}
-
-/// Encodes and hands on what was collected.
-Result<void> Writer::Impl::encode_here() {
-  Batch& batch = batches[collecting];
-  if (batch.extents.empty()) return {};
-  make_jobs(batch);
-  if (auto encoded = backend.encode(batch.jobs, settings, progress); !encoded) return encoded;
-  return emit(batch);
+  make_jobs(batches.collecting());
+  return batches.flush(settings);
 }
 
 Result<void> Writer::Impl::finish() {

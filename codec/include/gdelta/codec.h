@@ -198,6 +198,11 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options = {});
 
+/// Does the same into the caller's memory; returns the stream's length. What is there is unspecified after an error.
+/// Errors as above, and output_too_small: compress_bound tells what is always enough.
+Result<std::uint64_t> compress_into(std::span<const std::byte> values, std::span<std::byte> out,
+                                    const EncodeOptions& options = {});
+
 /// Decompresses every stream in `bytes`.
 /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, output_limit,
 ///             out_of_memory, cancelled; the lowest chunk that fails is reported
@@ -255,6 +260,12 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
 };
 std::vector<DeviceInfo> list_devices();
+
+/// Gives back what a call that used a GPU has kept for the next one, which then need not ask for it: memory on the GPU, as far as
+/// flights of chunks need it (some hundred MiB), and about as much that it copies from and to. The latest is kept, and no more. A call
+/// of device.h keeps nothing.
+/// Threads     any; what a call under way uses is kept when it ends
+void release_devices();
 
 /// Version of the library, "0.1.0".
 std::string_view library_version();

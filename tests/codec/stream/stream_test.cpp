@@ -305,6 +305,30 @@ TEST(Stream, AnIndexIsWrittenFromTwoChunksOn) {
   EXPECT_LE(one, 100u + 48);
 }
 
+TEST(Stream, CompressIntoNeedsRoom) {
+  const Bytes values = walk_bytes(3 << 20);
+  for (const bool limited : {false, true}) {
+    EncodeOptions options = encode_on_cpu("i32");
+    options.level = 1;
+    options.chunk_bytes = 4096;
+    if (limited) options.memory_limit = 4 << 20;  // several batches
+    const Bytes stream = compress(values, options).value();
+    Bytes out(stream.size() + 5, std::byte{0xaa});
+    for (const std::size_t room : {std::size_t{0}, stream.size() / 2, stream.size() - 1})
+      EXPECT_EQ(compress_into(values, std::span(out).first(room), options).error().code,
+                Errc::output_too_small);
+    EXPECT_EQ(compress_into(values, std::span(out).first(stream.size()), options).value(),
+              stream.size());
+    EXPECT_TRUE(starts_with(out, stream));
+    EXPECT_EQ(compress_into(values, out, options).value(), stream.size());
+    EXPECT_TRUE(starts_with(out, stream));
+    EXPECT_EQ(out[stream.size()], std::byte{0xaa});
+  }
+  Bytes empty(compress_bound(0, {}));
+  EXPECT_EQ(compress_into({}, empty, {}).value(), compress({}, {}).value().size());
+  EXPECT_EQ(compress_into({}, {}, {}).error().code, Errc::output_too_small);
+}
+
 TEST(Stream, DecompressIntoNeedsRoom) {
   const Bytes values = walk_bytes(10000);
   const Bytes stream = compress(values, encode_on_cpu("i32")).value();
