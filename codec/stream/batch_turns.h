@@ -64,8 +64,7 @@ class BatchTurns {
   }
 
   Result<void> emit(Batch& batch) {
-    for (const EncodeJob& job : batch.jobs)
-      if (auto put = emitter_.emit(job); !put) return put;
+    if (auto emitted = emitter_.emit(batch.jobs); !emitted) return emitted;
     batch.clear();
     return {};
   }

@@ -43,7 +43,7 @@ struct MemoryBatch {
 /// The same chunks as a Writer's, in jobs that refer to `values`: nothing is copied.
 class MemoryEncoder {
  public:
-  MemoryEncoder(const Sink& sink, const EncodeOptions& options, const EncodeBudget& budget)
+  MemoryEncoder(StreamSink& sink, const EncodeOptions& options, const EncodeBudget& budget)
       : backend_(budget.device, budget.threads),
         most_bytes_(budget.batch_bytes),
         overlaps_(budget.overlap),
@@ -112,7 +112,7 @@ class MemoryEncoder {
   BatchTurns<MemoryBatch> batches_{backend_, progress_, emitter_};
 };
 
-Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
+Result<void> compress_to(StreamSink& sink, std::span<const std::byte> values,
                          const EncodeOptions& options) {
   if (auto checked = check_options(options); !checked) return checked;
   if (values.empty()) {
@@ -292,7 +292,9 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
     std::vector<std::byte> out;
-    if (auto done = compress_to(append_to(out), values, options); !done)
+    const Sink append = append_to(out);
+    FunctionSink sink(append);
+    if (auto done = compress_to(sink, values, options); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
@@ -301,10 +303,11 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
 Result<std::uint64_t> compress_into(std::span<const std::byte> values, std::span<std::byte> out,
                                     const EncodeOptions& options) {
   return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
-    std::span<std::byte> room = out;
-    if (auto done = compress_to(copy_into(room), values, options); !done)
+    Workers workers(cpu_threads(options.threads));
+    RoomSink sink(out, workers);
+    if (auto done = compress_to(sink, values, options); !done)
       return tl::unexpected(std::move(done.error()));
-    return out.size() - room.size();
+    return sink.used();
   });
 }
 

@@ -30,7 +30,6 @@ struct SegmentWriter::Impl {
         budget(encode_budget(with_lengths(options), true)),
         backend(options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
-        emitter(sink),
         record_bytes(options.layout ? options.layout->record_bytes() : 1),
         cutter(chunk_bytes_of(options), record_bytes) {
     if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
@@ -111,8 +110,7 @@ struct SegmentWriter::Impl {
                                   .device_decodable = options.device_decodable,
                                   .maps = options.maps};
     if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
-    for (const EncodeJob& job : jobs)
-      if (auto put = emitter.emit(job); !put) return put;
+    if (auto emitted = emitter.emit(jobs); !emitted) return emitted;
     batch.clear();
     batch_bytes = 0;
     return {};
@@ -124,7 +122,8 @@ struct SegmentWriter::Impl {
   Result<EncodeBudget> budget;
   SteadyBackend backend;
   ProgressMeter progress;
-  StreamEmitter emitter;
+  FunctionSink function_sink{sink};
+  StreamEmitter emitter{function_sink};
 
   std::uint64_t record_bytes;
   SegmentCutter cutter;

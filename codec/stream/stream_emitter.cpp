@@ -11,7 +11,7 @@ namespace gdelta {
 using format::BlockTag;
 
 Result<void> StreamEmitter::put(std::span<const std::byte> bytes) {
-  if (auto taken = sink_(bytes); !taken) return taken;
+  if (auto taken = sink_.put(bytes); !taken) return taken;
   bytes_out_ += bytes.size();
   return {};
 }
@@ -47,7 +47,14 @@ Result<void> StreamEmitter::emit_layout(const Layout& layout) {
   return put_head(BlockTag::layout, head);
 }
 
-Result<void> StreamEmitter::emit(const EncodeJob& job) {
+Result<void> StreamEmitter::emit(std::span<const EncodeJob> jobs) {
+  for (const EncodeJob& job : jobs)
+    if (auto put = emit_chunk(job); !put) return put;
+  sink_.settle();
+  return {};
+}
+
+Result<void> StreamEmitter::emit_chunk(const EncodeJob& job) {
   if (auto begun = begin(); !begun) return begun;
   if (!job.opaque) {
     if (auto emitted = emit_layout(*job.layout); !emitted) return emitted;
@@ -55,7 +62,8 @@ Result<void> StreamEmitter::emit(const EncodeJob& job) {
   format::append_index_entry(index_, format::chunk_entry(job.block));
   ++blocks_;
   ++chunks_;
-  return put(job.block);
+  bytes_out_ += job.block.size();
+  return sink_.put_lasting(job.block);
 }
 
 Result<void> StreamEmitter::finish() {

@@ -84,7 +84,6 @@ struct Writer::Impl {
         budget(encode_budget(segments.empty() ? options : with_lengths(options), true)),
         backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
-        emitter(sink),
         guard{.failure = check_options(options)} {
     if (guard.failure) guard.failure = check_segments(segments);
     if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
@@ -112,7 +111,8 @@ struct Writer::Impl {
   Result<EncodeBudget> budget;
   SteadyBackend backend;
   ProgressMeter progress;
-  StreamEmitter emitter;
+  FunctionSink function_sink{sink};
+  StreamEmitter emitter{function_sink};
   CallGuard guard;
 
   std::optional<std::uint64_t> total_bytes;

@@ -47,10 +47,9 @@ class CountedBackend final : public Backend {
 class KeptBackendsTest : public ::testing::Test {
  protected:
   std::unique_ptr<Backend> lend(const std::string& key, Errc outcome = Errc::ok) {
-    auto backend =
-        kept_.lend(key, [this, outcome]() -> Result<std::unique_ptr<Backend>> {
-          return std::make_unique<CountedBackend>(count_, outcome);
-        });
+    auto backend = kept_.lend(key, [this, outcome]() -> Result<std::unique_ptr<Backend>> {
+      return std::make_unique<CountedBackend>(count_, outcome);
+    });
     return backend ? std::move(*backend) : nullptr;
   }
 

@@ -1,0 +1,78 @@
+// What a stream is handed to, part by part: a function, or the caller's memory.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "codec/coders/workers.h"
+#include "gdelta/stream.h"
+
+namespace gdelta {
+
+class StreamSink {
+ public:
+  StreamSink() = default;
+  StreamSink(const StreamSink&) = delete;
+  StreamSink& operator=(const StreamSink&) = delete;
+  virtual ~StreamSink() = default;
+
+  virtual Result<void> put(std::span<const std::byte> bytes) = 0;
+  /// Likewise of bytes that stay where they are until `settle` is called.
+  virtual Result<void> put_lasting(std::span<const std::byte> bytes) { return put(bytes); }
+  virtual void settle() {}
+};
+
+class FunctionSink final : public StreamSink {
+ public:
+  /// Does not own it.
+  explicit FunctionSink(const Sink& sink) : sink_(sink) {}
+  Result<void> put(std::span<const std::byte> bytes) override { return sink_(bytes); }
+
+ private:
+  const Sink& sink_;
+};
+
+/// Memory of the caller's, to which many threads copy what lasts.
+class RoomSink final : public StreamSink {
+ public:
+  RoomSink(std::span<std::byte> room, Workers& workers) : room_(room), workers_(workers) {}
+
+  Result<void> put(std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_.size() - used_)
+      return fail(Errc::output_too_small,
+                  "the stream is longer than the room for it: compress_bound tells what is always "
+                  "enough");
+    std::ranges::copy(bytes, room_.subspan(used_).begin());
+    used_ += bytes.size();
+    return {};
+  }
+  Result<void> put_lasting(std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_.size() - used_) return put(bytes);
+    copies_.push_back({bytes, used_});
+    used_ += bytes.size();
+    return {};
+  }
+  void settle() override {
+    workers_.for_ranges(copies_.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        std::ranges::copy(copies_[i].bytes, room_.subspan(copies_[i].at).begin());
+    });
+    copies_.clear();
+  }
+
+  std::size_t used() const { return used_; }
+
+ private:
+  struct Copy {
+    std::span<const std::byte> bytes;
+    std::size_t at;
+  };
+
+  std::span<std::byte> room_;
+  Workers& workers_;
+  std::size_t used_ = 0;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace gdelta
