@@ -85,7 +85,14 @@ void report(CompressJob& job, const InputFile& input, const OutputFile& output,
 /// Feeds the whole input to the writer.
 Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
   const auto total = input.bytes_left();
-  if (total) writer.set_total_bytes(*total);
+  if (total) {
+    writer.set_total_bytes(*total);
+    const std::uint64_t before = writer.bytes_in();
+    const auto done = writer.write_file(input.reader_at(), input.position());
+    input.pass(writer.bytes_in() - before);
+    if (!done) return done;
+  }
+  // What follows, or all if it is no regular file.
   std::vector<std::byte> buffer(kReadBytes);
   for (;;) {
     const auto got = input.read(buffer);

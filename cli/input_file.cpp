@@ -67,6 +67,15 @@ Result<std::size_t> InputFile::read(std::span<std::byte> buffer) {
   }
 }
 
+std::uint64_t InputFile::position() const {
+  return static_cast<std::uint64_t>(lseek(fd_, 0, SEEK_CUR));
+}
+
+void InputFile::pass(std::uint64_t bytes) {
+  lseek(fd_, static_cast<off_t>(bytes), SEEK_CUR);
+  bytes_read_ += bytes;
+}
+
 bool InputFile::has_changed() const {
   struct stat now = {};
   if (fstat(fd_, &now) != 0) return true;

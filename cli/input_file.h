@@ -36,6 +36,10 @@ class InputFile {
   /// Errors      io_error
   Result<std::size_t> read(std::span<std::byte> buffer);
   std::uint64_t bytes_read() const { return bytes_read_; }
+  /// Where a regular file is read next.
+  std::uint64_t position() const;
+  /// So many bytes of a regular file have been read otherwise.
+  void pass(std::uint64_t bytes);
   /// Whether a regular file is no longer what it was when it was opened, or was not read wholly.
   bool has_changed() const;
   /// Whether anybody has the file open for writing, as far as the system tells.

@@ -26,6 +26,16 @@ ChunkExtent ChunkCutter::next() const {
           std::min(data_left_, records_per_chunk(chunk_bytes_, record_bytes_) * record_bytes_)};
 }
 
+std::uint64_t ChunkCutter::known_bytes(std::uint64_t limit, std::uint64_t most_chunks) const {
+  const ChunkExtent first = next();
+  if (has_segments() || first.bytes == 0) return first.bytes;
+  const std::uint64_t chunks = std::clamp<std::uint64_t>(limit / first.bytes, 1, most_chunks);
+  // Opaque bytes that are no whole chunk may be one with what follows.
+  if (first.opaque)
+    return std::min(chunks, std::max<std::uint64_t>(opaque_left_ / first.bytes, 1)) * first.bytes;
+  return std::min(data_left_, chunks * first.bytes);
+}
+
 ChunkExtent ChunkCutter::cut_segments() {
   const ChunkExtent whole = next();
   data_left_ -= whole.bytes;

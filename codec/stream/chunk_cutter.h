@@ -66,6 +66,9 @@ class ChunkCutter {
 
   /// The next chunk as far as it is known, if enough bytes follow.
   ChunkExtent next() const;
+  /// Bytes of the next chunk and of those behind it that are known already: `most_chunks` at most (one or more), and no more than `limit`
+  /// bytes unless the next one has.
+  std::uint64_t known_bytes(std::uint64_t limit, std::uint64_t most_chunks) const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
   /// or ends. What is no whole record then becomes an opaque extent of its own, and so will the rest
   /// of that record, so that later chunks begin with a record again. A chunk of segments may have no bytes,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/backend/steady_backend.h"
+#include "codec/coders/workers.h"
 #include "codec/stream/batch_turns.h"
 #include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
@@ -73,6 +74,25 @@ Result<void> check_segments(const std::vector<ArraySegments>& segments) {
   return {};
 }
 
+constexpr std::size_t kReadPiece = std::size_t{4} << 20;
+
+/// Fills `room` as far as the file goes; gives how many bytes there are. Several threads read a piece each.
+Result<std::size_t> read_in_pieces(const ReadAt& read_at, std::uint64_t begin,
+                                   std::span<std::byte> room, Workers& workers) {
+  std::vector<Result<std::size_t>> got((room.size() + kReadPiece - 1) / kReadPiece);
+  workers.for_each(got.size(), [&](std::size_t i) {
+    const std::size_t at = i * kReadPiece;
+    got[i] = read_at(begin + at, room.subspan(at, std::min(kReadPiece, room.size() - at)));
+  });
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (!got[i]) return got[i];
+    bytes += *got[i];
+    if (*got[i] < kReadPiece) break;  // the file ends
+  }
+  return bytes;
+}
+
 }  // namespace
 
 struct Writer::Impl {
@@ -90,6 +110,7 @@ struct Writer::Impl {
   }
 
   Result<void> write(std::span<const std::byte> values);
+  Result<void> write_file(const ReadAt& read_at, std::uint64_t begin);
   Result<void> flush();
   Result<void> finish();
 
@@ -99,7 +120,12 @@ struct Writer::Impl {
   Result<void> look();
   Result<std::size_t> collect(std::span<const std::byte> values);
   Result<void> collect_kept();
+  std::size_t room_to_read() const;
+  Result<std::size_t> keep_from(const ReadAt& read_at, std::uint64_t begin);
+  Result<std::size_t> collect_from(const ReadAt& read_at, std::uint64_t begin, Workers& workers);
+  Result<void> close_whole_chunks();
   Result<void> close_open_chunk();
+  std::uint64_t most_batch_bytes() const;
   Result<void> send_batch();
   void make_jobs(Batch& batch) const;
 
@@ -187,6 +213,29 @@ Result<void> Writer::Impl::write(std::span<const std::byte> values) {
   }
 }
 
+Result<void> Writer::Impl::write_file(const ReadAt& read_at, std::uint64_t begin) {
+  Workers workers(cpu_threads(budget->threads));
+  for (;;) {
+    if (must_look()) {
+      const auto got = keep_from(read_at, begin);
+      if (!got) return tl::unexpected(got.error());
+      bytes_in += *got;
+      begin += *got;
+      if (kept.all().size() < planner.look_bytes()) return {};
+      if (auto looked = look(); !looked) return looked;
+    }
+    if (!kept.empty()) {
+      if (auto done = collect_kept(); !done) return done;
+      continue;
+    }
+    const auto got = collect_from(read_at, begin, workers);
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0) return {};
+    bytes_in += *got;
+    begin += *got;
+  }
+}
+
 Result<void> Writer::Impl::collect_kept() {
   const auto count = collect(kept.all());
   if (!count) return tl::unexpected(count.error());
@@ -204,29 +253,73 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
   if (!batch.bytes.resize(had + count)) throw std::bad_alloc();
   std::copy_n(values.begin(), count, batch.bytes.data() + had);
   collected += count;
-  while (has_whole_chunk())
-    if (auto closed = close_open_chunk(); !closed) return tl::unexpected(closed.error());
+  if (auto closed = close_whole_chunks(); !closed) return tl::unexpected(closed.error());
   return count;
+}
+
+/// Reads what a look wants, as far as the file has it.
+Result<std::size_t> Writer::Impl::keep_from(const ReadAt& read_at, std::uint64_t begin) {
+  std::vector<std::byte> bytes(planner.look_bytes() -
+                               std::min(planner.look_bytes(), kept.all().size()));
+  const auto got = read_at(begin, bytes);
+  if (got) kept.fill(std::span(bytes).first(*got), planner.look_bytes());
+  return got;
+}
+
+/// Bytes to read at once: of chunks that the batch has room for, and that the input has, if that is known.
+std::size_t Writer::Impl::room_to_read() const {
+  const Batch& batch = batches.collecting();
+  const std::uint64_t held = batch.closed_bytes + batch.length_bytes;
+  const std::uint64_t most = most_batch_bytes();
+  const std::uint64_t chunks = kMostChunksToEncode - batch.extents.size();
+  const std::uint64_t known =
+      cutter.known_bytes(most - std::min(most, held), chunks) - batch.open_bytes();
+  const std::uint64_t of_chunk = cutter.next().bytes - batch.open_bytes();
+  if (!total_bytes || *total_bytes < collected) return static_cast<std::size_t>(of_chunk);
+  return static_cast<std::size_t>(std::min(known, std::max(*total_bytes - collected, of_chunk)));
+}
+
+/// Reads straight into the batch, by all threads.
+Result<std::size_t> Writer::Impl::collect_from(const ReadAt& read_at, std::uint64_t begin,
+                                               Workers& workers) {
+  Batch& batch = batches.collecting();
+  const std::size_t had = batch.bytes.size(), room = room_to_read();
+  if (!batch.bytes.resize(had + room)) throw std::bad_alloc();
+  const auto got = read_in_pieces(read_at, begin, batch.bytes.all().subspan(had), workers);
+  const bool kept_size = batch.bytes.resize(had + got.value_or(0));  // shorter
+  if (!got || !kept_size) return got;
+  collected += *got;
+  if (auto closed = close_whole_chunks(); !closed) return tl::unexpected(closed.error());
+  return got;
 }
 
 /// Whether all bytes of the next chunk are collected; chunks of empty segments have none.
 bool Writer::Impl::has_whole_chunk() const {
-  return !cutter.is_open() && batches.collecting().open_bytes() == cutter.next().bytes;
+  return !cutter.is_open() && batches.collecting().open_bytes() >= cutter.next().bytes;
+}
+
+Result<void> Writer::Impl::close_whole_chunks() {
+  while (has_whole_chunk())
+    if (auto closed = close_open_chunk(); !closed) return closed;
+  return {};
 }
 
 Result<void> Writer::Impl::close_open_chunk() {
   Batch& batch = batches.collecting();
   if (batch.open_bytes() > 0 || has_whole_chunk()) {
-    const ChunkExtents extents = cutter.cut(batch.open_bytes());
+    const ChunkExtents extents = cutter.cut(std::min(batch.open_bytes(), cutter.next().bytes));
     batch.close(extents.first, planner.layout());
     batch.close(extents.second, planner.layout());
   }
-  const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
   const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
-  if (batch.closed_bytes + batch.length_bytes + next <= most &&
+  if (batch.closed_bytes + batch.length_bytes + next <= most_batch_bytes() &&
       batch.extents.size() < kMostChunksToEncode)
     return {};
   return send_batch();
+}
+
+std::uint64_t Writer::Impl::most_batch_bytes() const {
+  return std::min(backend.batch_bytes(), budget->batch_bytes);
 }
 
 void Writer::Impl::make_jobs(Batch& batch) const {
@@ -293,6 +386,10 @@ void Writer::set_total_bytes(std::uint64_t bytes) { impl_->total_bytes = bytes; 
 
 Result<void> Writer::write(std::span<const std::byte> values) {
   return impl_->guard.run([&] { return impl_->write(values); });
+}
+
+Result<void> Writer::write_file(const ReadAt& read_at, std::uint64_t begin) {
+  return impl_->guard.run([&] { return impl_->write_file(read_at, begin); });
 }
 
 Result<void> Writer::flush() {

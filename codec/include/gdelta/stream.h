@@ -67,6 +67,9 @@ class Writer {
   /// formats be recognised exactly.
   void set_total_bytes(std::uint64_t bytes);
   Result<void> write(std::span<const std::byte> values);
+  /// Writes what a file has from byte `begin` on: straight to where it is compressed, pieces by several threads at once, which call
+  /// `read_at`. Faster than reading and `write`, if set_total_bytes has told how much it is.
+  Result<void> write_file(const ReadAt& read_at, std::uint64_t begin = 0);
   /// Compresses and hands to the sink all that was written so far. A reader gets it back even if
   /// nothing more follows. Ends the chunk, so flushing often costs compression; a flush inside a
   /// record stores that record as it is.
