@@ -121,5 +121,39 @@ TEST(ChunkCutter, BytesToldWithoutEndAreNotAskedForAgain) {
   EXPECT_EQ(cutter.next().bytes, 100u);
 }
 
+/// Bytes that are known, chunk by chunk: all of them can be cut without asking for more.
+Sizes known_chunks(ChunkCutter cutter, std::uint64_t limit, std::uint64_t most_chunks) {
+  std::uint64_t left = cutter.known_bytes(limit, most_chunks);
+  Sizes chunks;
+  while (left > 0) {
+    EXPECT_FALSE(cutter.is_open());
+    const std::uint64_t bytes = cutter.next().bytes;
+    EXPECT_LE(bytes, left);
+    cutter.cut(bytes);
+    chunks.push_back(bytes);
+    left -= bytes;
+  }
+  return chunks;
+}
+
+TEST(ChunkCutter, KnowsSeveralChunksAheadOfOneKind) {
+  const ChunkCutter data = cutter_of(100, triples(0, 96 * 3 + 24));
+  EXPECT_EQ(known_chunks(data, 1000, 99), (Sizes{96, 96, 96, 24}));
+  EXPECT_EQ(known_chunks(data, 96 * 3 + 23, 99), (Sizes{96, 96, 96}));
+  EXPECT_EQ(known_chunks(data, 1000, 2), (Sizes{96, 96}));
+  EXPECT_EQ(known_chunks(data, 0, 99), (Sizes{96}));
+  const ChunkCutter opaque = cutter_of(100, triples(330, 96));
+  EXPECT_EQ(known_chunks(opaque, 1000, 99), (Sizes{100, 100, 100}));
+  EXPECT_EQ(known_chunks(opaque, 299, 99), (Sizes{100, 100}));
+  EXPECT_EQ(known_chunks(cutter_of(100, triples(30, 96)), 1000, 99), (Sizes{30}));
+  EXPECT_EQ(known_chunks(cutter_of(100, {.head_bytes = InputPart::kToTheEnd}), 250, 99),
+            (Sizes{100, 100}));
+  EXPECT_EQ(cutter_of(100, {}).known_bytes(1000, 99), 0u);
+  const std::vector<std::uint64_t> offsets{0, 2, 50};
+  InputPart in_segments = triples(0, 50 * kTriple);
+  in_segments.offsets = offsets;
+  EXPECT_EQ(known_chunks(cutter_of(100, in_segments), 1000, 99).size(), 1u);
+}
+
 }  // namespace
 }  // namespace gdelta

@@ -13,15 +13,24 @@ constexpr std::uint64_t kMiB = 1 << 20;
 // The sample, buffers' spare room and the like: the promise allows 32 MiB.
 constexpr std::uint64_t kFixed = 16 * kMiB;
 
-/// Compresses through a Writer in small portions, counting what comes.
-Result<std::uint64_t> count_encoded(const Bytes& values, const EncodeOptions& options) {
+/// How a Writer gets its input.
+enum class Way { portions, file };
+
+/// Compresses through a Writer, counting what comes.
+Result<std::uint64_t> count_encoded(const Bytes& values, const EncodeOptions& options,
+                                    Way way = Way::portions) {
   std::uint64_t bytes = 0;
   const Sink count = [&bytes](std::span<const std::byte> block) -> Result<void> {
     bytes += block.size();
     return {};
   };
   Writer writer(count, options);
-  for (std::size_t at = 0; at < values.size(); at += kMiB) {
+  if (way == Way::file) {
+    writer.set_total_bytes(values.size());
+    if (auto written = writer.write_file(file_of(values)); !written)
+      return tl::unexpected(written.error());
+  }
+  for (std::size_t at = 0; way == Way::portions && at < values.size(); at += kMiB) {
     const auto portion =
         std::span(values).subspan(at, std::min<std::size_t>(kMiB, values.size() - at));
     if (auto written = writer.write(portion); !written) return tl::unexpected(written.error());
@@ -42,9 +51,11 @@ TEST(CompressLimit, BoundsWhatIsHeldAndChangesNoByte) {
          {scratch + 2 * kMiB, scratch + 4 * kMiB, 2 * scratch + 12 * kMiB}) {
       SCOPED_TRACE(limit);
       options.memory_limit = limit;
-      const HeldMemory held;
-      EXPECT_EQ(count_encoded(values, options).value(), free_size);
-      EXPECT_LE(held.peak(), limit + kFixed);
+      for (const Way way : {Way::portions, Way::file}) {
+        const HeldMemory held;
+        EXPECT_EQ(count_encoded(values, options, way).value(), free_size);
+        EXPECT_LE(held.peak(), limit + kFixed);
+      }
     }
   }
 }

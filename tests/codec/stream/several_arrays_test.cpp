@@ -58,6 +58,8 @@ Bytes compress_checked(const Bytes& values, EncodeOptions options) {
     for (const std::vector<std::size_t>& portions :
          {std::vector<std::size_t>{1, 3, 7, 1021, 65537}, std::vector<std::size_t>{1u << 30}})
       EXPECT_EQ(write_stream(values, options, portions).value(), *whole);
+    EXPECT_EQ(write_file_stream(values, options).value(), *whole);
+    EXPECT_EQ(write_file_stream(values, options, 0, false).value(), *whole);
   }
   return *whole;
 }

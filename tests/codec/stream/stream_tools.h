@@ -78,6 +78,30 @@ inline Result<Bytes> write_stream(std::span<const std::byte> values, const Encod
   return stream;
 }
 
+/// Reads `bytes` as if they were a file.
+inline ReadAt file_of(std::span<const std::byte> bytes) {
+  return [bytes](std::uint64_t offset, std::span<std::byte> buffer) -> Result<std::size_t> {
+    if (offset >= bytes.size()) return std::size_t{0};
+    const auto there = bytes.subspan(static_cast<std::size_t>(offset));
+    const std::size_t count = std::min(buffer.size(), there.size());
+    std::copy_n(there.begin(), count, buffer.begin());
+    return count;
+  };
+}
+
+/// Compresses a file from byte `begin` on through a Writer. `tells`: it is told how long the input is.
+inline Result<Bytes> write_file_stream(std::span<const std::byte> file,
+                                       const EncodeOptions& options, std::uint64_t begin = 0,
+                                       bool tells = true) {
+  Bytes stream;
+  Writer writer(append_to(stream), options);
+  if (tells) writer.set_total_bytes(file.size() - begin);
+  if (auto written = writer.write_file(file_of(file), begin); !written)
+    return tl::unexpected(written.error());
+  if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
+  return stream;
+}
+
 /// Decompresses through a Reader.
 inline Result<Bytes> read_stream(Source source, const DecodeOptions& options = decode_on_cpu()) {
   Bytes values;
