@@ -107,10 +107,12 @@ TEST(WriteFile, ReadsEachByteOnceAndByPieces) {
 
 TEST(WriteFile, HandsOnWhatReadingSays) {
   const Bytes values = walk_bytes(24 * kMiB);
-  for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{5 * kMiB}, std::uint64_t{13 * kMiB}}) {
+  for (const std::uint64_t bad :
+       {std::uint64_t{0}, std::uint64_t{5 * kMiB}, std::uint64_t{13 * kMiB}}) {
     const ReadAt read_at = [&](std::uint64_t offset,
                                std::span<std::byte> buffer) -> Result<std::size_t> {
-      if (offset <= bad && bad < offset + buffer.size()) return fail(Errc::io_error, "a bad sector");
+      if (offset <= bad && bad < offset + buffer.size())
+        return fail(Errc::io_error, "a bad sector");
       return file_of(values)(offset, buffer);
     };
     Bytes stream;
