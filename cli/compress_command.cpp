@@ -88,7 +88,7 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
   if (total) {
     writer.set_total_bytes(*total);
     const std::uint64_t before = writer.bytes_in();
-    const auto done = writer.write_file(input.reader_at(), input.position());
+    auto done = writer.write_file(input.reader_at(), input.position());
     input.pass(writer.bytes_in() - before);
     if (!done) return done;
   }

@@ -145,8 +145,8 @@ class CudaBackend final : public Backend {
       return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, {}, work);
     };
     for (const auto& [stretch, by_device] : planning_encoders_[d].cut(jobs, settings)) {
-      const Result<void> done = by_device ? planning_encoders_[d].run(stretch, settings, progress)
-                                          : encoders_[d].run(stretch, plan, progress);
+      Result<void> done = by_device ? planning_encoders_[d].run(stretch, settings, progress)
+                                    : encoders_[d].run(stretch, plan, progress);
       if (!done) return done;
     }
     return {};

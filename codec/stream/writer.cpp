@@ -261,7 +261,7 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
 Result<std::size_t> Writer::Impl::keep_from(const ReadAt& read_at, std::uint64_t begin) {
   std::vector<std::byte> bytes(planner.look_bytes() -
                                std::min(planner.look_bytes(), kept.all().size()));
-  const auto got = read_at(begin, bytes);
+  auto got = read_at(begin, bytes);
   if (got) kept.fill(std::span(bytes).first(*got), planner.look_bytes());
   return got;
 }
@@ -285,7 +285,7 @@ Result<std::size_t> Writer::Impl::collect_from(const ReadAt& read_at, std::uint6
   Batch& batch = batches.collecting();
   const std::size_t had = batch.bytes.size(), room = room_to_read();
   if (!batch.bytes.resize(had + room)) throw std::bad_alloc();
-  const auto got = read_in_pieces(read_at, begin, batch.bytes.all().subspan(had), workers);
+  auto got = read_in_pieces(read_at, begin, batch.bytes.all().subspan(had), workers);
   const bool kept_size = batch.bytes.resize(had + got.value_or(0));  // shorter
   if (!got || !kept_size) return got;
   collected += *got;
