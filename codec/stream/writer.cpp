@@ -286,8 +286,8 @@ Result<std::size_t> Writer::Impl::collect_from(const ReadAt& read_at, std::uint6
   const std::size_t had = batch.bytes.size(), room = room_to_read();
   if (!batch.bytes.resize(had + room)) throw std::bad_alloc();
   auto got = read_in_pieces(read_at, begin, batch.bytes.all().subspan(had), workers);
-  const bool kept_size = batch.bytes.resize(had + got.value_or(0));  // shorter
-  if (!got || !kept_size) return got;
+  (void)batch.bytes.resize(had + got.value_or(0));  // shorter
+  if (!got) return got;
   collected += *got;
   if (auto closed = close_whole_chunks(); !closed) return tl::unexpected(closed.error());
   return got;
