@@ -2,6 +2,7 @@
 // Every backend writes identical bytes and reports identical errors.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,19 @@ struct DecodeJob {
   std::vector<std::uint32_t> lengths = {};  // out: of its segments, if the chunk says them
 };
 
+/// How many decoded bytes make a good batch: what the streaming reader and writer collect before they call.
+struct BatchSize {
+  std::uint64_t most_bytes = 0;   // unless a single chunk has more
+  std::uint64_t least_bytes = 0;  // of shorter chunks, more than `chunks`
+  std::uint64_t chunks = 0;  // no more are needed, and memory that is not touched takes no time
+
+  std::uint64_t bytes_of(std::uint64_t chunk_bytes) const {
+    return chunk_bytes >= most_bytes
+               ? most_bytes
+               : std::min(most_bytes, std::max(least_bytes, chunks * chunk_bytes));
+  }
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -64,9 +78,7 @@ class Backend {
   /// Decodes all jobs; a job that fails gets its `error` set and is not added to `progress`.
   /// `verify` off skips the content checksum only. Errors as above.
   virtual Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) = 0;
-  /// Decoded bytes that make a good batch: what the streaming reader and writer collect before they
-  /// call.
-  virtual std::uint64_t batch_bytes() const = 0;
+  virtual BatchSize batch_size() const = 0;
 };
 
 /// What encode returns if the caller asked to stop, and decode.

@@ -12,10 +12,11 @@
 namespace gdelta {
 namespace {
 
-// A chunk of the highest level for each thread, or many of the default size, which keep every thread
-// busy to the end; but no more than a machine of many cores can spare.
-constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
-constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
+// Of each thread: chunks that keep all of them busy to the end, and bytes that repay a call. One chunk of the highest level has
+// 16 MiB; a machine of many cores can spare so much memory and no more.
+constexpr std::uint64_t kChunksPerThread = 4;
+constexpr std::uint64_t kLeastBytesPerThread = 2ull << 20, kMostBytesPerThread = 16ull << 20;
+constexpr std::uint64_t kMostBatchBytes = 256ull << 20;
 
 // Shorter chunks take moments.
 constexpr std::uint64_t kLongToEncode = 32 << 10, kLongToDecode = 8 << 20;
@@ -58,9 +59,11 @@ class CpuBackend final : public Backend {
     return {};
   }
 
-  std::uint64_t batch_bytes() const override {
-    return std::min(kBatchBytesPerThread * static_cast<std::uint64_t>(workers_.threads()),
-                    kMaxBatchBytes);
+  BatchSize batch_size() const override {
+    const auto threads = static_cast<std::uint64_t>(workers_.threads());
+    return {.most_bytes = std::min(kMostBytesPerThread * threads, kMostBatchBytes),
+            .least_bytes = kLeastBytesPerThread * threads,
+            .chunks = kChunksPerThread * threads};
   }
 
  private:

@@ -17,7 +17,7 @@ class KeptBackends::Lent final : public Backend {
   Lent& operator=(const Lent&) = delete;
 
   std::string name() const override { return backend_->name(); }
-  std::uint64_t batch_bytes() const override { return backend_->batch_bytes(); }
+  BatchSize batch_size() const override { return backend_->batch_size(); }
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
     return noted(backend_->encode(jobs, settings, progress));

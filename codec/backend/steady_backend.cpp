@@ -23,7 +23,7 @@ SteadyBackend::SteadyBackend(std::unique_ptr<Backend> backend, int threads)
     : device_(backend->name()),
       threads_(threads),
       backend_(std::move(backend)),
-      batch_bytes_(backend_->batch_bytes()),
+      batch_size_(backend_->batch_size()),
       name_(device_) {}
 
 Result<void> SteadyBackend::open(std::optional<std::uint64_t> input_bytes) {
@@ -31,7 +31,7 @@ Result<void> SteadyBackend::open(std::optional<std::uint64_t> input_bytes) {
   auto opened = open_backend(device_, threads_, input_bytes);
   if (!opened) return tl::unexpected(std::move(opened.error()));
   backend_ = std::move(*opened);
-  batch_bytes_ = backend_->batch_bytes();
+  batch_size_ = backend_->batch_size();
   const std::lock_guard lock(mutex_);
   name_ = backend_->name();
   return {};

@@ -24,7 +24,7 @@ class SteadyBackend {
 
   /// The rest may be called once it is open. Batches: one at a time, from any thread.
   /// Those of the first backend, whatever replaces it; may be called while a batch is being worked on.
-  std::uint64_t batch_bytes() const { return batch_bytes_; }
+  BatchSize batch_size() const { return batch_size_; }
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress);
   Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress);
@@ -39,7 +39,7 @@ class SteadyBackend {
   std::string device_;
   int threads_;
   std::unique_ptr<Backend> backend_;
-  std::uint64_t batch_bytes_ = 0;
+  BatchSize batch_size_;
   mutable std::mutex mutex_;  // over what the caller's thread may look at: name and warnings
   std::string name_;
   std::vector<std::string> warnings_;

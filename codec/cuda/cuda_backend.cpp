@@ -127,7 +127,10 @@ class CudaBackend final : public Backend {
     return name;
   }
 
-  std::uint64_t batch_bytes() const override { return kBatchBytesPerDevice * devices_.size(); }
+  BatchSize batch_size() const override {
+    const std::uint64_t bytes = kBatchBytesPerDevice * devices_.size();
+    return {.most_bytes = bytes, .least_bytes = bytes};
+  }
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {

@@ -198,7 +198,8 @@ RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted)
       pending = std::move(*next);
     }
     const std::uint64_t held = held_for(*pending);
-    const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes() ||
+    const bool full = batch.decoded_bytes + pending->decoded_bytes >
+                          backend.batch_size().bytes_of(pending->decoded_bytes) ||
                       batch.held_bytes + held > options.memory_limit ||
                       batch.chunks.size() == kMostChunksOfABatch;
     if (full && !batch.chunks.empty()) return batch;

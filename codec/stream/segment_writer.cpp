@@ -90,7 +90,8 @@ struct SegmentWriter::Impl {
   Result<void> close_chunk() {
     batch.push_back(cutter.take_chunk());
     batch_bytes += batch.back().bytes();
-    const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
+    const std::uint64_t most =
+        std::min(backend.batch_size().bytes_of(chunk_bytes_of(options)), budget->batch_bytes);
     if (batch_bytes + chunk_bytes_of(options) <= most && batch.size() < kMostChunksToEncode)
       return {};
     return encode_batch();

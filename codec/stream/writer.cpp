@@ -319,7 +319,7 @@ Result<void> Writer::Impl::close_open_chunk() {
 }
 
 std::uint64_t Writer::Impl::most_batch_bytes() const {
-  return std::min(backend.batch_bytes(), budget->batch_bytes);
+  return std::min(backend.batch_size().bytes_of(chunk_bytes_of(options)), budget->batch_bytes);
 }
 
 void Writer::Impl::make_jobs(Batch& batch) const {

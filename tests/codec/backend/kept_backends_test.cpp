@@ -31,7 +31,7 @@ class CountedBackend final : public Backend {
                       ProgressMeter& /*progress*/) override {
     return outcome();
   }
-  std::uint64_t batch_bytes() const override { return 77; }
+  BatchSize batch_size() const override { return {.most_bytes = 77}; }
 
  private:
   Result<void> outcome() const {
@@ -62,7 +62,7 @@ TEST_F(KeptBackendsTest, LendsTheSameAgain) {
   EXPECT_EQ(count_.open, 1);
   const auto again = lend("a");
   EXPECT_EQ(again->name(), "counted 1");
-  EXPECT_EQ(again->batch_bytes(), 77u);
+  EXPECT_EQ(again->batch_size().most_bytes, 77u);
   EXPECT_EQ(count_.opened, 1);
 }
 

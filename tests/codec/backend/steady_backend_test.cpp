@@ -24,7 +24,7 @@ class FailingBackend final : public Backend {
       job.error = Error{.code = Errc::corrupt, .message = "nonsense", .chunk = {}, .byte = {}};
     return fail(code_, "the device is gone");
   }
-  std::uint64_t batch_bytes() const override { return 1 << 20; }
+  BatchSize batch_size() const override { return {.most_bytes = 1 << 20, .least_bytes = 1 << 20}; }
 
  private:
   Errc code_;
