@@ -52,7 +52,8 @@ struct DecodeJob {
   std::vector<std::uint32_t> lengths = {};  // out: of its segments, if the chunk says them
 };
 
-/// How many decoded bytes make a good batch: what the streaming reader and writer collect before they call.
+/// How many decoded bytes make a good batch: the most where they are in memory already, `bytes_of` where the streaming reader
+/// or writer collects them.
 struct BatchSize {
   std::uint64_t most_bytes = 0;   // unless a single chunk has more
   std::uint64_t least_bytes = 0;  // of shorter chunks, more than `chunks`

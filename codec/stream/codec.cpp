@@ -48,14 +48,13 @@ class MemoryEncoder {
         most_bytes_(budget.batch_bytes),
         overlaps_(budget.overlap),
         planner_(options),
-        chunk_bytes_(chunk_bytes_of(options)),
-        cutter_(chunk_bytes_),
+        cutter_(chunk_bytes_of(options)),
         progress_(options.progress, options.progress_user),
         emitter_(sink) {}
 
   Result<void> run(std::span<const std::byte> values) {
     if (auto opened = backend_.open(values.size()); !opened) return opened;
-    most_bytes_ = std::min(most_bytes_, backend_.batch_size().bytes_of(chunk_bytes_));
+    most_bytes_ = std::min(most_bytes_, backend_.batch_size().most_bytes);
     know_next_chunk(values);
     emitter_.describe(planner_.metadata(), planner_.note());
     while (!values.empty()) {
@@ -107,7 +106,6 @@ class MemoryEncoder {
   std::uint64_t most_bytes_;  // of a batch
   bool overlaps_;             // one is encoded while the one before is handed on
   InputPlanner planner_;
-  std::uint64_t chunk_bytes_;
   ChunkCutter cutter_;
   ProgressMeter progress_;
   StreamEmitter emitter_;
@@ -210,7 +208,7 @@ class MemoryDecoder {
   Result<void> add(ChunkBlock&& chunk) {
     if (batch_.empty())
       if (auto opened = backend_.open(out_.size()); !opened) return opened;
-    const bool full = batch_.is_full_for(chunk, backend_.batch_size()) ||
+    const bool full = batch_.is_full_for(chunk, backend_.batch_size().most_bytes) ||
                       batch_.work_bytes_with(chunk) > memory_left_;
     if (!batch_.empty() && full)
       if (auto decoded = decode_batch(); !decoded) return decoded;

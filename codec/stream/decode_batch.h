@@ -27,8 +27,8 @@ class DecodeBatch {
 
   bool empty() const { return jobs_.empty(); }
   std::size_t size() const { return jobs_.size(); }
-  bool is_full_for(const ChunkBlock& chunk, const BatchSize& size) const {
-    return load_.is_full_for(chunk, size);
+  bool is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const {
+    return load_.is_full_for(chunk, batch_bytes);
   }
   std::uint64_t decoded_bytes() const { return load_.decoded_bytes(); }
   /// Bytes that the batch holds once it is decoded, with what it keeps from batches before.

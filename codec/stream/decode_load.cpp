@@ -48,10 +48,9 @@ void DecodeLoad::add(const ChunkBlock& chunk) {
   scratch_.cover(chunk.scratch);
 }
 
-bool DecodeLoad::is_full_for(const ChunkBlock& chunk, const BatchSize& size) const {
-  return chunks_ > 0 &&
-         (decoded_bytes_ + chunk.decoded_bytes > size.bytes_of(chunk.decoded_bytes) ||
-          chunks_ >= kMostChunksOfABatch || notes_bytes_ >= kMostNotesOfABatch);
+bool DecodeLoad::is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const {
+  return chunks_ > 0 && (decoded_bytes_ + chunk.decoded_bytes > batch_bytes ||
+                         chunks_ >= kMostChunksOfABatch || notes_bytes_ >= kMostNotesOfABatch);
 }
 
 std::uint64_t DecodeLoad::work_bytes() const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "codec/backend/backend.h"
 #include "codec/stream/walk/block_stream.h"
 
 namespace gdelta {
@@ -15,8 +14,9 @@ inline constexpr std::size_t kMostChunksOfABatch = std::size_t{1} << 14;
 /// Nor do what is noted of them and their parsed heads take more: records of very many columns have
 /// heads that are larger than their values.
 inline constexpr std::uint64_t kMostNotesOfABatch = std::uint64_t{16} << 20;
-/// The batch that is read before a device is chosen: if the input ends within so many bytes, its length is known by then.
-inline constexpr BatchSize kFirstBatch{.most_bytes = 8 << 20, .least_bytes = 8 << 20};
+/// Decoded bytes of the batch that is read before a device is chosen: if the input ends within so
+/// many, its length is known by then.
+inline constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{8} << 20;
 /// A batch that took more than this share of the memory limit gives its memory back.
 inline constexpr std::uint64_t kKeptShare = 8;
 
@@ -42,8 +42,8 @@ class DecodeLoad {
     return static_cast<std::uint64_t>(threads_) * scratch_.more_bytes;
   }
 
-  /// Whether a batch of about this size is better handed on than given this chunk.
-  bool is_full_for(const ChunkBlock& chunk, const BatchSize& size) const;
+  /// Whether a batch of about `batch_bytes` decoded bytes is better handed on than given this chunk.
+  bool is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const;
 
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t block_bytes() const { return block_bytes_; }

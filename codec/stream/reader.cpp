@@ -31,7 +31,7 @@ struct Reader::Impl {
   Result<void> decode(DecodeBatch& batch);
   Result<void> deliver(DecodeBatch& batch, const Sink& sink, const EndSink& ends);
   Result<void> deliver_ends(const DecodeBatch& batch, const EndSink& ends);
-  BatchSize batch_size() const;
+  std::uint64_t batch_bytes() const;
   bool fits(const DecodeBatch& batch) const;
   std::optional<Error> over_limits(const ChunkBlock& chunk) const;
 
@@ -55,7 +55,10 @@ struct Reader::Impl {
   std::optional<Error> input_error;  // after the chunks read so far
 };
 
-BatchSize Reader::Impl::batch_size() const { return opened ? backend.batch_size() : kFirstBatch; }
+/// With the pending chunk.
+std::uint64_t Reader::Impl::batch_bytes() const {
+  return opened ? backend.batch_size().bytes_of(pending->decoded_bytes) : kFirstBatchBytes;
+}
 
 /// Why a chunk is refused whatever else is held.
 std::optional<Error> Reader::Impl::over_limits(const ChunkBlock& chunk) const {
@@ -81,7 +84,7 @@ bool Reader::Impl::fits(const DecodeBatch& batch) const {
 /// Adds the pending chunk; false if the batch is full.
 Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
   if (auto refused = over_limits(*pending)) return tl::unexpected(std::move(*refused));
-  if (batch.is_full_for(*pending, batch_size())) return false;
+  if (batch.is_full_for(*pending, batch_bytes())) return false;
   if (!fits(batch)) {
     // What is kept for later goes first; then what is being decoded.
     if (batch.empty()) batch.clear(false);

@@ -90,7 +90,7 @@ class Salvager {
       const auto skipped = blocks_.skip_payload(chunk);
       return skipped.has_value();
     }
-    const bool full = batch_.is_full_for(chunk, batch_size()) ||
+    const bool full = batch_.is_full_for(chunk, batch_bytes(chunk)) ||
                       gaps_.size() >= kMostGapsOfABatch || batch_.held_bytes_with(chunk) > limit;
     if (full) {
       if (auto flushed = flush(); !flushed) return tl::unexpected(flushed.error());
@@ -104,7 +104,9 @@ class Salvager {
     return false;
   }
 
-  BatchSize batch_size() const { return opened_ ? backend_.batch_size() : kFirstBatch; }
+  std::uint64_t batch_bytes(const ChunkBlock& chunk) const {
+    return opened_ ? backend_.batch_size().bytes_of(chunk.decoded_bytes) : kFirstBatchBytes;
+  }
 
   void note_gap(SalvageGap gap) { gaps_.push_back({batch_.size(), std::move(gap)}); }
 
