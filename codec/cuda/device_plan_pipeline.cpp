@@ -93,9 +93,8 @@ std::vector<PlannedStretch> DevicePlanPipeline::cut(std::span<EncodeJob> jobs,
                                                     const EncodeSettings& settings) const {
   if (!plans_as_device(settings)) return {{jobs, false}};
   const auto is_for_device = [&](std::span<const EncodeJob> chunks) {
-    if (!is_plain_column(chunks.front()) || bytes_of(chunks) < kWorthACall) return false;
-    const std::size_t of_flight = jobs_per_flight(chunks, settings);
-    return of_flight > 0 && bytes_of(chunks.first(of_flight)) >= kWorthACall;
+    return is_plain_column(chunks.front()) &&
+           bytes_of(chunks.first(jobs_per_flight(chunks, settings))) >= kWorthACall;
   };
   std::vector<PlannedStretch> stretches;
   for (std::size_t first = 0; first < jobs.size();) {

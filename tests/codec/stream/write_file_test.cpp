@@ -43,8 +43,8 @@ TEST(WriteFile, TakesSeveralBatches) {
 }
 
 TEST(WriteFile, ManyShortChunksAreSeveralBatches) {
-  const Bytes values = walk_bytes(80'000);
-  const EncodeOptions options = quick("i32", 4, 1);  // 20000 chunks, and 16384 go at once
+  const Bytes values = walk_bytes(8 * kMiB);
+  const EncodeOptions options = quick("i32", 128, 4);  // 65536 chunks, of which 16384 go at once
   EXPECT_EQ(write_file_stream(values, options).value(), compress(values, options).value());
 }
 
