@@ -81,6 +81,26 @@ TEST(WriteFile, TakesWhatIsThere) {
   }
 }
 
+// What is behind a piece that was short for a moment is no neighbour of it.
+TEST(WriteFile, GoesOnWhereAPieceWasShort) {
+  const Bytes values = walk_bytes(24 * kMiB);
+  std::mutex mutex;
+  int short_ones = 0;
+  const ReadAt read_at = [&](std::uint64_t offset,
+                             std::span<std::byte> buffer) -> Result<std::size_t> {
+    const std::lock_guard lock(mutex);
+    if (offset > 5 * kMiB && short_ones++ == 0) buffer = buffer.first(buffer.size() / 2);
+    return file_of(values)(offset, buffer);
+  };
+  Bytes stream;
+  Writer writer(append_to(stream), quick("i32", 0, 4));
+  writer.set_total_bytes(values.size());
+  ASSERT_TRUE(writer.write_file(read_at));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_GT(short_ones, 1);
+  EXPECT_EQ(decompress(stream, decode_on_cpu()).value(), values);
+}
+
 TEST(WriteFile, ReadsEachByteOnceAndByPieces) {
   const Bytes values = walk_bytes(30 * kMiB);
   std::mutex mutex;
