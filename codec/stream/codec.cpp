@@ -10,6 +10,7 @@
 #include "codec/stream/decode_batch.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
+#include "codec/stream/fresh_memory.h"
 #include "codec/stream/input_planner.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
@@ -50,6 +51,7 @@ class MemoryEncoder {
         planner_(options),
         cutter_(chunk_bytes_of(options)),
         progress_(options.progress, options.progress_user),
+        sink_(sink),
         emitter_(sink) {}
 
   Result<void> run(std::span<const std::byte> values) {
@@ -63,7 +65,7 @@ class MemoryEncoder {
       const bool is_full = batch.bytes + cutter_.next().bytes > most_bytes_ ||
                            batch.jobs.size() >= kMostChunksToEncode;
       if (is_full && !batch.jobs.empty())
-        if (auto sent = send_batch(); !sent) return sent;
+        if (auto sent = send_batch(values.size()); !sent) return sent;
       values = values.subspan(add_chunk(values));
     }
     if (auto encoded = batches_.flush(planner_.settings()); !encoded) return encoded;
@@ -97,9 +99,24 @@ class MemoryEncoder {
     return added;
   }
 
-  Result<void> send_batch() {
+  /// `left`: bytes behind the batch.
+  Result<void> send_batch(std::uint64_t left) {
     const EncodeSettings settings = planner_.settings();
-    return overlaps_ ? batches_.send(settings) : batches_.flush(settings);
+    const std::uint64_t bytes = batches_.collecting().bytes, before = emitter_.bytes_out();
+    auto sent = overlaps_ ? batches_.send(settings) : batches_.flush(settings);
+    const std::uint64_t out = emitter_.bytes_out();
+    // The first that comes out tells about how much all the rest will be.
+    const std::uint64_t in = overlaps_ ? sent_bytes_ : bytes;
+    sent_bytes_ += bytes;
+    if (sent && before == 0 && out > 0) sink_.expect(expected(out, in, left + (sent_bytes_ - in)));
+    return sent;
+  }
+
+  /// Of `left` bytes, if `in` bytes became `out`; a little more, for they are not all alike.
+  static std::uint64_t expected(std::uint64_t out, std::uint64_t in, std::uint64_t left) {
+    const double bytes =
+        static_cast<double>(out) / static_cast<double>(in) * static_cast<double>(left);
+    return static_cast<std::uint64_t>(std::min(bytes, static_cast<double>(left)) * 33 / 32);
   }
 
   SteadyBackend backend_;
@@ -108,7 +125,9 @@ class MemoryEncoder {
   InputPlanner planner_;
   ChunkCutter cutter_;
   ProgressMeter progress_;
+  StreamSink& sink_;
   StreamEmitter emitter_;
+  std::uint64_t sent_bytes_ = 0;
   BatchTurns<MemoryBatch> batches_{backend_, progress_, emitter_};
 };
 
@@ -292,10 +311,10 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
     std::vector<std::byte> out;
-    const Sink append = append_to(out);
-    FunctionSink sink(append);
+    VectorSink sink(out, options.threads);
     if (auto done = compress_to(sink, values, options); !done)
       return tl::unexpected(std::move(done.error()));
+    if (out.capacity() / 2 > out.size()) out.shrink_to_fit();  // more was expected
     return out;
   });
 }
@@ -317,7 +336,11 @@ Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
     WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
     if (auto checked = check_limits(need, need.decoded_bytes, options); !checked)
       return tl::unexpected(std::move(checked.error()));
-    std::vector<std::byte> out(static_cast<std::size_t>(need.decoded_bytes));
+    const auto size = static_cast<std::size_t>(need.decoded_bytes);
+    std::vector<std::byte> out;
+    out.reserve(size);
+    populate(out.data(), size, options.threads);
+    out.resize(size);
     const std::uint64_t left = options.memory_limit - need.decoded_bytes;
     if (auto done = MemoryDecoder(bytes, out, options, left).run(std::move(need.only)); !done)
       return tl::unexpected(std::move(done.error()));

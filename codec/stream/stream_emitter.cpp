@@ -10,6 +10,9 @@ namespace gdelta {
 
 using format::BlockTag;
 
+// An index takes hardly more of the chunks' bytes, if these are not very short.
+constexpr std::uint64_t kIndexShare = 256;
+
 Result<void> StreamEmitter::put(std::span<const std::byte> bytes) {
   if (auto taken = sink_.put(bytes); !taken) return taken;
   bytes_out_ += bytes.size();
@@ -48,6 +51,11 @@ Result<void> StreamEmitter::emit_layout(const Layout& layout) {
 }
 
 Result<void> StreamEmitter::emit(std::span<const EncodeJob> jobs) {
+  if (!begun_) {
+    std::uint64_t bytes = 0;
+    for (const EncodeJob& job : jobs) bytes += job.block.size();
+    sink_.expect(bytes + bytes / kIndexShare);
+  }
   for (const EncodeJob& job : jobs)
     if (auto put = emit_chunk(job); !put) return put;
   sink_.settle();

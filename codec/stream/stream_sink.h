@@ -1,11 +1,13 @@
-// What a stream is handed to, part by part: a function, or the caller's memory.
+// What a stream is handed to, part by part: a function, a vector, the caller's memory.
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <vector>
 
 #include "codec/coders/workers.h"
+#include "codec/stream/fresh_memory.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -17,6 +19,8 @@ class StreamSink {
   StreamSink& operator=(const StreamSink&) = delete;
   virtual ~StreamSink() = default;
 
+  /// About so many bytes will be put.
+  virtual void expect(std::uint64_t /*bytes*/) {}
   virtual Result<void> put(std::span<const std::byte> bytes) = 0;
   /// Likewise of bytes that stay where they are until `settle` is called.
   virtual Result<void> put_lasting(std::span<const std::byte> bytes) { return put(bytes); }
@@ -31,6 +35,31 @@ class FunctionSink final : public StreamSink {
 
  private:
   const Sink& sink_;
+};
+
+/// A vector, which has room for what is expected.
+class VectorSink final : public StreamSink {
+ public:
+  VectorSink(std::vector<std::byte>& out, int threads) : out_(out), threads_(threads) {}
+
+  void expect(std::uint64_t bytes) override {
+    const auto size = static_cast<std::size_t>(out_.size() + bytes);
+    if (size <= out_.capacity()) return;
+    try {
+      out_.reserve(size);
+    } catch (const std::bad_alloc&) {  // it may be less in the end
+      return;
+    }
+    populate(out_.data() + out_.size(), size - out_.size(), threads_);
+  }
+  Result<void> put(std::span<const std::byte> bytes) override {
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+  int threads_;
 };
 
 /// Memory of the caller's, to which many threads copy what lasts.

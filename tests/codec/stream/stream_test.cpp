@@ -329,6 +329,25 @@ TEST(Stream, CompressIntoNeedsRoom) {
   EXPECT_EQ(compress_into({}, {}, {}).error().code, Errc::output_too_small);
 }
 
+TEST(Stream, CompressLeavesLittleRoomUnused) {
+  EncodeOptions options = encode_on_cpu("i32");
+  options.level = 1;
+  options.chunk_bytes = 64 << 10;
+  const Bytes values = walk_bytes(12 << 20);
+  for (const bool limited : {false, true}) {
+    if (limited) options.memory_limit = 4 << 20;  // several batches
+    const Bytes stream = compress(values, options).value();
+    EXPECT_LE(stream.capacity(), stream.size() + stream.size() / 16) << limited;
+  }
+  // What comes first tells nothing of the rest.
+  Bytes uneven = random_bytes(1 << 20);
+  uneven.resize(24 << 20);
+  const Bytes stream = compress(uneven, options).value();
+  EXPECT_LT(stream.size(), 2u << 20);
+  EXPECT_LE(stream.capacity(), 2 * stream.size() + 1);
+  EXPECT_EQ(decompress(stream, decode_on_cpu()).value(), uneven);
+}
+
 TEST(Stream, DecompressIntoNeedsRoom) {
   const Bytes values = walk_bytes(10000);
   const Bytes stream = compress(values, encode_on_cpu("i32")).value();

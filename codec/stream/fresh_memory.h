@@ -1,0 +1,39 @@
+// Memory that was allocated just now and is about to be filled: the system puts pages behind it one by one as they are
+// touched, which takes longer than filling them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/backend/backend.h"
+#include "codec/coders/workers.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace gdelta {
+
+/// Has the system put pages behind [begin, begin + bytes), by so many threads (0: all), if they are worth it; what is in them is not
+/// changed. Where the system cannot, they come when they are touched.
+inline void populate(std::byte* begin, std::size_t bytes, int threads) {
+#ifdef MADV_POPULATE_WRITE  // Linux 5.14
+  constexpr std::uintptr_t kPage = 4096;
+  constexpr std::uint64_t kPagesOfAPiece = 4096;
+  constexpr std::size_t kWorthIt = std::size_t{8} << 20;
+  if (bytes < kWorthIt) return;
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage;
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / kPage;
+  Workers workers(cpu_threads(threads));
+  workers.for_ranges(end - first, kPagesOfAPiece, [&](std::uint64_t from, std::uint64_t to) {
+    static_cast<void>(madvise(reinterpret_cast<void*>((first + from) * kPage), (to - from) * kPage,
+                              MADV_POPULATE_WRITE));
+  });
+#else
+  static_cast<void>(begin);
+  static_cast<void>(bytes);
+  static_cast<void>(threads);
+#endif
+}
+
+}  // namespace gdelta
