@@ -22,13 +22,13 @@ inline void populate(std::byte* begin, std::size_t bytes, int threads) {
   constexpr std::uint64_t kPagesOfAPiece = 4096;
   constexpr std::size_t kWorthIt = std::size_t{8} << 20;
   if (bytes < kWorthIt) return;
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage;
-  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / kPage;
+  const auto skipped = static_cast<std::size_t>(-reinterpret_cast<std::uintptr_t>(begin) % kPage);
+  std::byte* const first = begin + skipped;
   Workers workers(cpu_threads(threads));
-  workers.for_ranges(end - first, kPagesOfAPiece, [&](std::uint64_t from, std::uint64_t to) {
-    static_cast<void>(madvise(reinterpret_cast<void*>((first + from) * kPage), (to - from) * kPage,
-                              MADV_POPULATE_WRITE));
-  });
+  workers.for_ranges(
+      (bytes - skipped) / kPage, kPagesOfAPiece, [first](std::uint64_t from, std::uint64_t to) {
+        static_cast<void>(madvise(first + from * kPage, (to - from) * kPage, MADV_POPULATE_WRITE));
+      });
 #else
   static_cast<void>(begin);
   static_cast<void>(bytes);
