@@ -198,8 +198,8 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options = {});
 
-/// Does the same into the caller's memory; returns the stream's length. What is there is unspecified after an error.
-/// Errors as above, and output_too_small: compress_bound tells what is always enough.
+/// Does the same into the caller's memory, which is not that of `values`; returns the stream's length. What is there is
+/// unspecified after an error. Errors as above, and output_too_small: compress_bound tells what is always enough.
 Result<std::uint64_t> compress_into(std::span<const std::byte> values, std::span<std::byte> out,
                                     const EncodeOptions& options = {});
 
@@ -261,9 +261,8 @@ struct DeviceInfo {
 };
 std::vector<DeviceInfo> list_devices();
 
-/// Gives back what a call that used a GPU has kept for the next one, which then need not ask for it: memory on the GPU, as far as
-/// flights of chunks need it (some hundred MiB), and about as much that it copies from and to. The latest is kept, and no more. A call
-/// of device.h keeps nothing.
+/// Gives back what a call with a GPU has kept, so that the next one need not ask for it: some hundred MiB on the GPU, and about as
+/// much of the host's memory that it copies from and to. Only the latest call's is kept. Calls of device.h keep nothing.
 /// Threads     any; what a call under way uses is kept when it ends
 void release_devices();
 
