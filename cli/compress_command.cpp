@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 
 #include "commands.h"
 #include "environment.h"
@@ -93,12 +94,12 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
     if (!done) return done;
   }
   // What follows, or all if it is no regular file.
-  std::vector<std::byte> buffer(kReadBytes);
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBytes);
   for (;;) {
-    const auto got = input.read(buffer);
+    const auto got = input.read({buffer.get(), kReadBytes});
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;
-    if (auto done = writer.write(std::span(buffer).first(*got)); !done) return done;
+    if (auto done = writer.write({buffer.get(), *got}); !done) return done;
   }
   if (total && input.bytes_read() != *total && !job.arguments.files.remove_input)
     job.console.warning(input.name(), "changed its length while it was read");

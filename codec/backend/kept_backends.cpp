@@ -49,12 +49,7 @@ Result<std::unique_ptr<Backend>> KeptBackends::lend(const std::string& key, cons
   return std::make_unique<Lent>(*this, key, std::move(backend));
 }
 
-void KeptBackends::release() {
-  const std::unique_ptr<Backend> closed = [&] {
-    const std::lock_guard lock(mutex_);
-    return std::move(kept_);
-  }();
-}
+void KeptBackends::release() { give_back({}, nullptr); }
 
 std::unique_ptr<Backend> KeptBackends::take(const std::string& key) {
   const std::lock_guard lock(mutex_);

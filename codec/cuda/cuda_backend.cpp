@@ -21,11 +21,11 @@ using cuda::DecodePipeline;
 using cuda::DevicePlanPipeline;
 using cuda::EncodePipeline;
 
-// A flight keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
+// A flight keeps a GPU busy for longer than its launches take, and four of them fit any GPU.
 constexpr std::uint64_t kFlightBytes = 16ull << 20;
 constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
-// Three flights are there at once: decoded, compressed (at worst twice as long), and scratch.
+// Four flights are there at once: decoded, compressed (at worst twice as long), and scratch.
 constexpr std::uint64_t kFlightsOfMemory = 16;
 // Where the device plans, a flight is the values, a stream of them, and what planning, mapping and ans leave from kernel to kernel.
 constexpr std::uint64_t kPlanningFlightsOfMemory = 8;

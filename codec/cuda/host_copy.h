@@ -11,16 +11,10 @@
 #include <span>
 #include <vector>
 
-#include "codec/coders/workers.h"
+#include "codec/coders/host_copies.h"
 #include "codec/cuda/stream_copy.h"
 
 namespace gdelta::cuda {
-
-struct HostCopy {
-  void* to;
-  const void* from;
-  std::size_t bytes;
-};
 
 /// Whether the device can copy from or to this memory itself, and it is long enough to be worth a copy of its own.
 inline bool is_pinned(const void* data, std::size_t bytes) {
@@ -81,25 +75,6 @@ inline cudaError_t enqueue_copies(std::span<const HostCopy> copies, cudaMemcpyKi
   for (const HostCopy& copy : join_neighbours(copies))
     if (auto error = cudaMemcpyAsync(copy.to, copy.from, copy.bytes, kind, stream)) return error;
   return cudaSuccess;
-}
-
-/// memcpy, or stream_copy if what is copied is not read next.
-using CopyBytes = void* (*)(void* to, const void* from, std::size_t bytes);
-
-/// Copies by all the workers.
-inline void run_host_copies(Workers& workers, std::span<const HostCopy> copies,
-                            CopyBytes copy_bytes = std::memcpy) {
-  // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.
-  constexpr std::size_t kPiece = 256 << 10;
-  std::vector<HostCopy> pieces;
-  for (const HostCopy& copy : copies) {
-    for (std::size_t at = 0; at < copy.bytes; at += kPiece)
-      pieces.push_back({static_cast<char*>(copy.to) + at, static_cast<const char*>(copy.from) + at,
-                        std::min(kPiece, copy.bytes - at)});
-  }
-  workers.for_each(pieces.size(), [&](std::size_t i) {
-    copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
-  });
 }
 
 }  // namespace gdelta::cuda

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "codec/coders/workers.h"
+#include "codec/coders/host_copies.h"
 #include "codec/stream/fresh_memory.h"
 #include "gdelta/stream.h"
 
@@ -68,40 +69,40 @@ class RoomSink final : public StreamSink {
   RoomSink(std::span<std::byte> room, Workers& workers) : room_(room), workers_(workers) {}
 
   Result<void> put(std::span<const std::byte> bytes) override {
-    if (bytes.size() > room_.size() - used_)
-      return fail(Errc::output_too_small,
-                  "the stream is longer than the room for it: compress_bound tells what is always "
-                  "enough");
-    std::ranges::copy(bytes, room_.subspan(used_).begin());
-    used_ += bytes.size();
+    auto to = take(bytes.size());
+    if (!to) return tl::unexpected(std::move(to.error()));
+    std::ranges::copy(bytes, *to);
     return {};
   }
   Result<void> put_lasting(std::span<const std::byte> bytes) override {
-    if (bytes.size() > room_.size() - used_) return put(bytes);
-    copies_.push_back({bytes, used_});
-    used_ += bytes.size();
+    auto to = take(bytes.size());
+    if (!to) return tl::unexpected(std::move(to.error()));
+    copies_.push_back({*to, bytes.data(), bytes.size()});
     return {};
   }
   void settle() override {
-    workers_.for_ranges(copies_.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i)
-        std::ranges::copy(copies_[i].bytes, room_.subspan(copies_[i].at).begin());
-    });
+    run_host_copies(workers_, copies_);
     copies_.clear();
   }
 
   std::size_t used() const { return used_; }
 
  private:
-  struct Copy {
-    std::span<const std::byte> bytes;
-    std::size_t at;
-  };
+  /// Where the next `bytes` go.
+  Result<std::byte*> take(std::size_t bytes) {
+    if (bytes > room_.size() - used_)
+      return fail(Errc::output_too_small,
+                  "the stream is longer than the room for it: compress_bound tells what is always "
+                  "enough");
+    std::byte* const to = room_.data() + used_;
+    used_ += bytes;
+    return to;
+  }
 
   std::span<std::byte> room_;
   Workers& workers_;
   std::size_t used_ = 0;
-  std::vector<Copy> copies_;
+  std::vector<HostCopy> copies_;
 };
 
 }  // namespace gdelta

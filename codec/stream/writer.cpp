@@ -221,7 +221,10 @@ Result<void> Writer::Impl::write_file(const ReadAt& read_at, std::uint64_t begin
       if (!got) return tl::unexpected(got.error());
       bytes_in += *got;
       begin += *got;
-      if (kept.all().size() < planner.look_bytes()) return {};
+      if (kept.all().size() < planner.look_bytes()) {
+        if (*got == 0) return {};
+        continue;
+      }
       if (auto looked = look(); !looked) return looked;
     }
     if (!kept.empty()) {
@@ -259,8 +262,12 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
 
 /// Reads what a look wants, as far as the file has it.
 Result<std::size_t> Writer::Impl::keep_from(const ReadAt& read_at, std::uint64_t begin) {
-  std::vector<std::byte> bytes(planner.look_bytes() -
-                               std::min(planner.look_bytes(), kept.all().size()));
+  constexpr std::uint64_t kLeast = 64 << 10;  // the file may have grown
+  const std::uint64_t known = collected + kept.all().size();
+  const std::uint64_t left = total_bytes.value_or(~std::uint64_t{0});
+  const std::uint64_t wanted =
+      planner.look_bytes() - std::min(planner.look_bytes(), kept.all().size());
+  std::vector<std::byte> bytes(std::min(wanted, std::max(kLeast, left - std::min(left, known))));
   auto got = read_at(begin, bytes);
   if (got) kept.fill(std::span(bytes).first(*got), planner.look_bytes());
   return got;
