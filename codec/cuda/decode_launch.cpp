@@ -7,6 +7,7 @@
 #include <random>
 
 #include "codec/cuda/container/place_columns_cuda.h"
+#include "codec/cuda/container/take_heads_cuda.h"
 #include "codec/cuda/prepared_table.h"
 #include "codec/cuda/scratch_layout.h"
 #include "formats/gdelta/chunk_head.h"
@@ -145,6 +146,8 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple)) {
       kinds.page_coders |= 1u << static_cast<int>(coder);
       kinds.page_groups = std::max(kinds.page_groups, page_groups);
+    } else {
+      kinds.warp_pages = true;
     }
     kinds.strides |= passes.strides > 0;
     kinds.stride_pairs |= passes.strides > 1;
@@ -308,7 +311,7 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
   return error;
 }
 
-// All heads parsed and checked, and pages counted. `stride_pages`: the widths that have a launch for
+// All heads parsed, or found to be those that are known, and pages counted. `stride_pages`: the widths that have a launch for
 // ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, std::uint32_t stride_pages,
@@ -345,7 +348,8 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .verify = call.verify,
                         .stride_pages = stride_pages,
                         .segments = scratch.segments};
-  return launch_parse_chunks(parse, stream);
+  return call.heads_at > 0 ? launch_take_heads(parse, call.heads_at, stream)
+                           : launch_parse_chunks(parse, stream);
 }
 
 // Of more pages warps make enough of each other's waiting; of more columns launches take too long.
@@ -570,7 +574,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, all_bytes(call), stream))
       return error;
   }
-  if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
+  if (call.kinds.warp_pages) {
+    if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
+  }
   if (stride_pages != 0) {
     if (auto error = launch_strided_columns(device_layout, call, scratch, stride_pages, stream))
       return error;

@@ -85,6 +85,7 @@ struct DecodeCall {
   std::span<const std::uint32_t> prepared_pages =
       {};                          // of each column, if chunks are prepared (prepared_table.h)
   std::uint64_t table_chunks = 0;  // of the whole table, then
+  std::uint64_t heads_at = 0;      // in the table: what is known of heads; 0: nothing
 };
 
 /// Of `call` num_chunks, decoded_bytes, lengths and kinds are looked at.

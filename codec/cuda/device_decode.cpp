@@ -33,6 +33,7 @@ cuda::DecodeCall call_of(const ChunkTable& table, std::uint64_t num_chunks) {
   call.kinds = table.kinds;
   call.prepared_pages = table.prepared_pages;
   call.table_chunks = table.num_chunks;
+  call.heads_at = table.heads_at;
   return call;
 }
 
@@ -174,7 +175,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   for (const ChunkInfo& chunk : info.chunks)
     add_chunk(table.kinds, chunk, chunk.opaque ? opaque_layout : table.layout);
   table.bytes = cuda::make_table_bytes(cuda::make_device_layout(table.layout), chunks);
-  cuda::prepare_columns(info, table);
+  cuda::prepare_table(info, table);
   return table;
 }
 

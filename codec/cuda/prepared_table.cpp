@@ -3,59 +3,127 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
-#include "formats/gdelta/coder_traits.h"
-#include "formats/gdelta/column_head.h"
+#include "codec/cuda/known_heads.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/chunk_block.h"
 
 namespace gdelta::cuda {
 namespace {
 
-// Whether they are those of all pages, and cover the section: a caller may have put `info` together.
-bool are_ends_whole(const ColumnInfo& info, std::uint64_t records) {
-  const std::uint64_t page_tuples = format::kGroupValues * info.page_groups;
-  return info.page_ends.size() == (records + page_tuples - 1) / page_tuples &&
-         std::is_sorted(info.page_ends.begin(), info.page_ends.end()) &&
-         info.page_ends.back() == info.compressed_bytes;
+using format::ColumnHead;
+using format::ParsedChunk;
+
+constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
+
+std::uint32_t check_of(std::span<const std::byte> head, const format::BlockFrame& frame) {
+  std::uint32_t check = 0;
+  std::memcpy(&check, head.data() + frame.check_at(), sizeof check);
+  return check;
 }
 
-bool can_be_prepared(const ColumnInfo& info, const Column& column, std::uint64_t records) {
-  return format::coder_traits(info.coder).device == format::DeviceDecoding::warp_pages &&
-         info.page_groups > 0 && is_page_of_a_warp(info.page_groups, column.tuple) &&
-         info.orders.size() == column.tuple && are_ends_whole(info, records);
+// What the head of a chunk says, unless it is not there or not that of the chunk: a caller may have put `chunk` together.
+std::optional<ParsedChunk> parse_head(const ChunkInfo& chunk, const Layout& layout) {
+  const std::span<const std::byte> head = chunk.head;
+  ParsedChunk parsed;
+  format::BlockFrame& frame = parsed.frame;
+  format::Cursor cursor = format::cursor_over(head);
+  if (format::parse_block_frame(cursor, frame) != format::HeadError::none || !frame.is_chunk() ||
+      frame.payload_at() != head.size() || frame.block_bytes() != chunk.block_bytes ||
+      parsed.opaque() != chunk.opaque ||
+      format::block_check(head.first(frame.check_at())) != check_of(head, frame))
+    return std::nullopt;
+  const auto fields = head.subspan(frame.head_at, frame.head_bytes);
+  if (format::parse_chunk_fields(format::cursor_over(fields), layout, parsed) !=
+          format::HeadError::none ||
+      parsed.records * layout.record_bytes() != chunk.decoded_bytes)
+    return std::nullopt;
+  return parsed;
 }
 
-bool can_be_prepared(const ChunkInfo& chunk, const Layout& layout) {
-  constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
-  if (chunk.records == 0 || chunk.head_bytes == 0 || chunk.block_bytes > kMostBytes ||
-      chunk.columns.size() != layout.columns.size())
+// All of them, if all are there.
+std::vector<KnownHead> known_heads(const StreamInfo& info, const Layout& layout) {
+  std::vector<KnownHead> heads;
+  heads.reserve(info.chunks.size());
+  for (const ChunkInfo& chunk : info.chunks) {
+    auto parsed = parse_head(chunk, chunk.opaque ? byte_layout() : layout);
+    if (!parsed) return {};
+    heads.push_back({chunk.byte, chunk.head, *std::move(parsed)});
+  }
+  return heads;
+}
+
+bool can_be_prepared(const ColumnHead& head, const Column& column) {
+  const format::Section& section = head.model.section;
+  return format::coder_traits(section.coder).device == format::DeviceDecoding::warp_pages &&
+         is_page_of_a_warp(section.part_groups, column.tuple) && !head.is_finished_later();
+}
+
+bool can_be_prepared(const ParsedChunk& chunk, const Layout& layout) {
+  if (chunk.records == 0 || chunk.opaque() || chunk.segments.lengths > 0 ||
+      chunk.frame.block_bytes() > kMostBytes)
     return false;
   for (std::size_t c = 0; c < layout.columns.size(); ++c)
-    if (!can_be_prepared(chunk.columns[c], layout.columns[c], chunk.records)) return false;
+    if (!can_be_prepared(chunk.columns[c], layout.columns[c])) return false;
   return true;
 }
 
-PreparedColumn prepare(const ChunkInfo& chunk, const ColumnInfo& info, const Column& column) {
+PreparedColumn prepare(const ChunkInfo& chunk, const ParsedChunk& parsed, const ColumnHead& head,
+                       const Column& column) {
+  const format::BlockFrame& frame = parsed.frame;
+  const format::Byte* const orders = head.model.front.orders;
   PreparedColumn prepared{
       .block_at = chunk.byte,
       .decoded_at = chunk.decoded_at,
-      .block_bytes = static_cast<std::uint32_t>(chunk.block_bytes),
-      .hashed_bytes = static_cast<std::uint32_t>(chunk.head_bytes - format::kCheckBytes),
-      .head_check = chunk.head_check,
-      .checks_at = static_cast<std::uint32_t>(info.checks_at),
-      .section_at = static_cast<std::uint32_t>(info.section_at),
-      .records = static_cast<std::uint32_t>(chunk.records),
-      .num_pages = static_cast<std::uint32_t>(info.page_ends.size()),
-      .state_bytes = 0,
-      .page_groups = static_cast<std::uint8_t>(info.page_groups),
-      .map = static_cast<std::uint8_t>(info.map),
+      .block_bytes = static_cast<std::uint32_t>(frame.block_bytes()),
+      .hashed_bytes = static_cast<std::uint32_t>(frame.check_at()),
+      .head_check = check_of(chunk.head, frame),
+      .checks_at = static_cast<std::uint32_t>(frame.head_at + head.part_checks_at()),
+      .section_at = static_cast<std::uint32_t>(frame.payload_at() + head.section_at),
+      .records = static_cast<std::uint32_t>(parsed.records),
+      .num_pages = static_cast<std::uint32_t>(head.num_parts),
+      .state_bytes = static_cast<std::uint16_t>(format::page_state_bytes(head.model.front, column)),
+      .page_groups = static_cast<std::uint8_t>(head.model.section.part_groups),
+      .map = static_cast<std::uint8_t>(head.model.front.map),
       .orders = {},
       .reserved = {}};
-  for (std::size_t lane = 0; lane < column.tuple; ++lane) {
-    prepared.orders[lane] = static_cast<std::uint8_t>(info.orders[lane]);
-    prepared.state_bytes = static_cast<std::uint16_t>(prepared.state_bytes +
-                                                      info.orders[lane] * value_bytes(column.type));
-  }
+  std::copy_n(orders, column.tuple, prepared.orders);
   return prepared;
+}
+
+void prepare_columns(const StreamInfo& info, const std::vector<KnownHead>& heads,
+                     ChunkTable& table) {
+  const std::vector<Column>& columns = table.layout.columns;
+  if (!may_be_prepared(table.kinds) ||
+      !std::all_of(heads.begin(), heads.end(), [&](const KnownHead& head) {
+        return can_be_prepared(head.parsed, table.layout);
+      }))
+    return;
+  std::vector<PreparedColumn> prepared;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const ColumnHead& head = heads[i].parsed.columns[c];
+      prepared.push_back(prepare(info.chunks[i], heads[i].parsed, head, columns[c]));
+      most = std::max(most, head.num_parts);
+    }
+    table.prepared_pages.push_back(static_cast<std::uint32_t>(most));
+  }
+  const std::uint64_t pages =
+      std::accumulate(table.prepared_pages.begin(), table.prepared_pages.end(), std::uint64_t{0});
+  table.bytes.resize(prepared_ends_at(columns.size(), heads.size(), pages));
+  std::memcpy(table.bytes.data() + prepared_columns_at(columns.size(), heads.size()),
+              prepared.data(), prepared.size() * sizeof(PreparedColumn));
+  std::byte* row = table.bytes.data() + prepared_ends_at(columns.size(), heads.size(), 0);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (const auto& [block_at, bytes, parsed] : heads) {
+      const ColumnHead& head = parsed.columns[c];
+      std::memcpy(row, bytes.data() + parsed.frame.head_at + head.part_ends_at,
+                  head.num_ends() * sizeof(std::uint32_t));
+      row += table.prepared_pages[c] * sizeof(std::uint32_t);
+    }
+  }
 }
 
 }  // namespace
@@ -65,35 +133,11 @@ bool may_be_prepared(const ChunkKinds& kinds) {
          !kinds.segments && !kinds.opaque && kinds.page_coders == 0;
 }
 
-void prepare_columns(const StreamInfo& info, ChunkTable& table) {
-  const std::vector<Column>& columns = table.layout.columns;
-  if (!may_be_prepared(table.kinds) ||
-      !std::all_of(info.chunks.begin(), info.chunks.end(),
-                   [&](const ChunkInfo& chunk) { return can_be_prepared(chunk, table.layout); }))
-    return;
-  std::vector<PreparedColumn> prepared;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    std::size_t most = 0;
-    for (const ChunkInfo& chunk : info.chunks) {
-      prepared.push_back(prepare(chunk, chunk.columns[c], columns[c]));
-      most = std::max(most, chunk.columns[c].page_ends.size());
-    }
-    table.prepared_pages.push_back(static_cast<std::uint32_t>(most));
-  }
-  const std::uint64_t chunks = info.chunks.size();
-  const std::uint64_t pages =
-      std::accumulate(table.prepared_pages.begin(), table.prepared_pages.end(), std::uint64_t{0});
-  table.bytes.resize(prepared_ends_at(columns.size(), chunks, pages));
-  std::memcpy(table.bytes.data() + prepared_columns_at(columns.size(), chunks), prepared.data(),
-              prepared.size() * sizeof(PreparedColumn));
-  std::byte* row = table.bytes.data() + prepared_ends_at(columns.size(), chunks, 0);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    for (const ChunkInfo& chunk : info.chunks) {
-      const std::vector<std::uint32_t>& ends = chunk.columns[c].page_ends;
-      std::memcpy(row, ends.data(), ends.size() * sizeof ends[0]);
-      row += table.prepared_pages[c] * sizeof ends[0];
-    }
-  }
+void prepare_table(const StreamInfo& info, ChunkTable& table) {
+  const std::vector<KnownHead> heads = known_heads(info, table.layout);
+  if (heads.empty()) return;
+  prepare_columns(info, heads, table);
+  table.heads_at = append_known_heads(heads, table.bytes);
 }
 
 }  // namespace gdelta::cuda

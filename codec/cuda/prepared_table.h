@@ -1,4 +1,5 @@
-// What a chunk table says of heads that the host has read, so that small calls need not wait until a kernel has.
+// What a chunk table says of heads that the host has read, so that no kernel has to parse them, and small calls need not wait
+// for any.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ constexpr std::uint64_t prepared_ends_at(std::uint64_t num_columns, std::uint64_
          num_chunks * (num_columns * sizeof(PreparedColumn) + pages_before * sizeof(std::uint32_t));
 }
 
-/// Appends them to a table that says all else, and fills its prepared_pages, if all columns of all chunks of `info` can be prepared.
-void prepare_columns(const StreamInfo& info, ChunkTable& table);
+/// Appends to a table that says all else what `info` has of heads: prepared columns, if all columns of all chunks can be
+/// prepared, and then known chunks (take_heads_cuda.h), if the heads of all chunks are there. Fills prepared_pages and heads_at.
+void prepare_table(const StreamInfo& info, ChunkTable& table);
 
 /// Whether chunks with these kinds of columns may have been prepared.
 bool may_be_prepared(const ChunkKinds& kinds);

@@ -41,18 +41,9 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
-  info.section_at = chunk.parsed.frame.payload_at() + column.section_at;
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
-  if (traits.parts == format::PartRule::pages) {
-    info.page_groups = column.model.section.part_groups;
-    info.checks_at = chunk.parsed.frame.head_at + column.part_checks_at();
-    const auto* const bytes =
-        reinterpret_cast<const format::Byte*>(chunk.head.data() + chunk.parsed.frame.head_at);
-    info.page_ends.reserve(column.num_parts);
-    for (std::uint64_t page = 0; page < column.num_parts; ++page)
-      info.page_ends.push_back(static_cast<std::uint32_t>(format::part_end(bytes, column, page)));
-  }
+  if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
   info.lane_map = column.model.front.lane_map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
@@ -102,8 +93,7 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
   return {.number = place.number,
           .byte = place.byte,
           .block_bytes = place.block_bytes,
-          .head_bytes = 0,
-          .head_check = 0,
+          .head = {},
           .records = place.records,
           .decoded_at = place.decoded_at,
           .decoded_bytes = place.decoded_bytes,
@@ -135,10 +125,9 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     const auto place = take_block(totals, **chunk);
     if (!place) return tl::unexpected(place.error());
     ChunkInfo info = info_of(*place, layouts);
-    info.head_bytes = (*chunk)->parsed.frame.payload_at();
-    info.head_check = (*chunk)->check;
     info.columns = describe_columns(**chunk);
     info.lengths = describe_lengths(**chunk);
+    info.head = std::move((*chunk)->head);
     if (!place->opaque) info.note = blocks.note();
     if (auto visited = visit(info, *place->layout); !visited)
       return tl::unexpected(std::move(visited.error()));
@@ -170,12 +159,12 @@ class Collector {
   Result<void> add(const ChunkInfo& chunk, const Layout& layout) {
     const bool new_layout = !chunk.opaque && chunk.layout == info.layouts.size();
     // A list that grows is held twice for a moment, once at double size.
-    held_ += 3 * sizeof(ChunkInfo) + (chunk.columns.empty() ? 0 : kAllocationBytes);
+    held_ += 3 * sizeof(ChunkInfo) + chunk.head.size() +
+             (chunk.columns.empty() ? 0 : 2 * kAllocationBytes);
     const auto hold = [&](const ColumnInfo& column) {
       held_ += sizeof column + column.orders.size() * sizeof(int) +
                column.strides.size() * sizeof column.strides[0] + column.unknown.size() +
-               column.page_ends.capacity() * sizeof column.page_ends[0] + column.map_words.size() +
-               column.lane_map_words.size() + 4 * kAllocationBytes;
+               column.map_words.size() + column.lane_map_words.size() + 4 * kAllocationBytes;
     };
     for (const ColumnInfo& column : chunk.columns) hold(column);
     for (const ColumnInfo& lengths : chunk.lengths) hold(lengths);

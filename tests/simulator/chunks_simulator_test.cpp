@@ -1,5 +1,5 @@
-// The kernel that parses heads and the one that counts pages on a simulated device, in random orders
-// of warps: chunks of the encoder, whole and damaged, against the parser of the host. Stream and
+// The kernels that parse heads or take those which the host has read, and the one that counts pages on a simulated device, in
+// random orders of warps: chunks of the encoder, whole and damaged, against the parser of the host. Stream and
 // table end before a page that cannot be read.
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "codec/chunk/chunk_cases.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/cuda/container/chunk_decode_cuda.h"
+#include "codec/cuda/known_heads.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 #include "simulator/guarded_bytes.h"
@@ -109,6 +110,28 @@ struct Stream {
     for (const TableChunk& place : places) append(place);
   }
 
+  /// Adds what the heads of these chunks say, which lie where those of the stream do.
+  void append_heads(const Layout& layout, const std::vector<Chunk>& chunks) {
+    std::vector<KnownHead> heads;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const Bytes& block = chunks[i].block;
+      auto parsed = format::parse_chunk_block(block, places[i].block_at,
+                                              chunks[i].opaque ? byte_layout() : layout);
+      ASSERT_TRUE(parsed) << "chunk " << i;
+      const auto head = std::span(block).first(parsed->frame.payload_at());
+      heads.push_back({places[i].block_at, head, *std::move(parsed)});
+    }
+    heads_at = append_known_heads(heads, table);
+  }
+  /// Where the block of a chunk begins, as far as the table has it.
+  std::uint64_t known_at(std::size_t chunk) const {
+    KnownChunk known;
+    std::memcpy(&known, table.data() + heads_at + chunk * sizeof known, sizeof known);
+    return known.head_at;
+  }
+
+  std::uint64_t heads_at = 0;
+
   std::uint32_t slot_of(bool opaque, std::size_t column) const {
     return opaque ? num_slots - 1 : num_slots - 2 - static_cast<std::uint32_t>(column);
   }
@@ -136,8 +159,9 @@ ColumnPath path_of(const format::ColumnModel& model, int tuple) {
 bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
   if (model.front.predictor == Predictor::linear && !kinds.linear) return false;
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (path != ColumnPath::page_block ||
-          (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
+  return (path == ColumnPath::page_warp
+              ? kinds.warp_pages
+              : (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) &&
          (kinds.stride_pairs || model.front.num_strides < 2) &&
          (kinds.maps || !format::maps_in_a_pass(model.front));
@@ -159,15 +183,24 @@ Errc expect_verdict(const Chunk& chunk, const Layout& layout, const ChunkKinds& 
   return launched ? Errc::ok : Errc::corrupt;
 }
 
-/// What parse_chunks leaves behind for one stream.
+/// Chunks, and the table with the heads of others, which lie in the same places.
+Stream stream_with_heads(const Layout& layout, const std::vector<Chunk>& chunks,
+                         std::size_t first_at, const std::vector<Chunk>& known) {
+  Stream stream(layout, chunks, first_at);
+  if (!known.empty()) stream.append_heads(layout, known);
+  return stream;
+}
+
+/// What parse_chunks leaves behind for one stream or, if heads are `known`, take_heads.
 class ParsedStream {
  public:
   ParsedStream(const Layout& layout, const std::vector<Chunk>& chunks, std::size_t first_at,
-               const ChunkKinds& kinds)
+               const ChunkKinds& kinds, const std::vector<Chunk>& known)
       : layout_(layout),
         chunks_(chunks),
+        known_(known),
         kinds_(kinds),
-        stream_(layout, chunks, first_at),
+        stream_(stream_with_heads(layout, chunks, first_at, known)),
         bytes_(unsigned_bytes(stream_.bytes), 0, true),
         table_(unsigned_bytes(stream_.table), 0, true),
         num_chunks_(static_cast<std::uint32_t>(chunks.size())),
@@ -220,7 +253,9 @@ class ParsedStream {
                           .kinds = kinds_,
                           .verify = false,
                           .stride_pages = 0};
-    ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
+    ASSERT_EQ(known_.empty() ? launch_parse_chunks(parse, nullptr)
+                             : launch_take_heads(parse, stream_.heads_at, nullptr),
+              cudaSuccess);
   }
 
   /// Of the only chunk's first column.
@@ -255,7 +290,8 @@ class ParsedStream {
       const Layout& layout = chunks_[i].opaque ? byte_layout() : layout_;
       const std::uint64_t block_at = stream_.places[i].block_at;
       const auto parsed = format::parse_chunk_block(chunks_[i].block, block_at, layout);
-      const Errc expected = expect_verdict(chunks_[i], layout, kinds_, parsed);
+      const Errc expected =
+          is_head_known(i) ? expect_verdict(chunks_[i], layout, kinds_, parsed) : Errc::corrupt;
       const auto code = static_cast<Errc>(verdicts_[i].code);
       // Behind a zstd column the device looks no further.
       if (code == Errc::needs_host && expected != Errc::ok) continue;
@@ -304,7 +340,9 @@ class ParsedStream {
     EXPECT_EQ(block_pages_[at], path == ColumnPath::page_block ? head.num_parts : 0);
     EXPECT_EQ(parts_[at], head.num_parts);
     EXPECT_EQ(task.page_groups, head.model.section.part_groups);
-    const unsigned char* const fields = bytes_.data() + block_at + parsed.frame.head_at;
+    const unsigned char* const block =
+        known_.empty() ? bytes_.data() + block_at : table_.data() + stream_.known_at(chunk);
+    const unsigned char* const fields = block + parsed.frame.head_at;
     EXPECT_EQ(task.part_checks(), fields + head.part_checks_at());
     if (!packed) return;
     EXPECT_EQ(task.directory, fields + head.part_ends_at);
@@ -330,9 +368,20 @@ class ParsedStream {
     EXPECT_EQ(parts_[at], 0u);
   }
 
+  // Whether the stream has the head that the host has read, if it has read any.
+  bool is_head_known(std::size_t chunk) const {
+    if (known_.empty()) return true;
+    const Bytes &block = chunks_[chunk].block, &known = known_[chunk].block;
+    const auto parsed =
+        format::parse_chunk_block(known, 0, known_[chunk].opaque ? byte_layout() : layout_);
+    const auto head_bytes = static_cast<std::ptrdiff_t>(parsed->frame.payload_at());
+    return std::equal(known.begin(), known.begin() + head_bytes, block.begin());
+  }
+
   static constexpr std::uint32_t kStale = 99;
   const Layout& layout_;
   const std::vector<Chunk>& chunks_;
+  const std::vector<Chunk>& known_;
   ChunkKinds kinds_;
   Stream stream_;
   GuardedBytes bytes_;
@@ -353,8 +402,9 @@ class ParsedStream {
 
 /// Returns how many chunks are ok.
 int expect_parses_as_host(const Layout& layout, const std::vector<Chunk>& chunks,
-                          std::size_t first_at, const ChunkKinds& kinds = {}) {
-  ParsedStream stream(layout, chunks, first_at, kinds);
+                          std::size_t first_at, const ChunkKinds& kinds = {},
+                          const std::vector<Chunk>& known = {}) {
+  ParsedStream stream(layout, chunks, first_at, kinds, known);
   stream.launch();
   return stream.expect_as_host();
 }
@@ -365,8 +415,34 @@ TEST(ChunksSimulator, HeadsParseAsOnTheHostAtAnyAddress) {
   for (const char* record : kRecords) {
     const Layout layout = parse_record(record).value();
     const std::vector<Chunk> chunks = make_chunks(layout);
-    for (const std::size_t first_at : {0, 1, 2, 7, 12, 15})
+    for (const std::size_t first_at : {0, 1, 2, 7, 12, 15}) {
       EXPECT_GT(expect_parses_as_host(layout, chunks, first_at), 20);
+      EXPECT_GT(expect_parses_as_host(layout, chunks, first_at, {}, chunks), 20);
+    }
+  }
+}
+
+TEST(ChunksSimulator, HeadsThatAreNotTheKnownOnesAreRefused) {
+  for (const char* record : kRecords) {
+    const Layout layout = parse_record(record).value();
+    std::mt19937_64 random(6);
+    const std::vector<Chunk> known = make_chunks(layout);
+    for (int round = 0; round < 12; ++round) {
+      std::vector<Chunk> chunks = known;
+      for (Chunk& chunk : chunks) {
+        // Mostly in the head, its ends included, now and then behind it.
+        const auto parsed =
+            format::parse_chunk_block(chunk.block, 0, chunk.opaque ? byte_layout() : layout);
+        const std::size_t head_bytes = parsed->frame.payload_at();
+        const std::size_t places[] = {0, head_bytes - 1, random() % head_bytes,
+                                      random() % chunk.block.size(), head_bytes};
+        const std::size_t at = std::min(places[random() % 5], chunk.block.size() - 1);
+        chunk.block[at] ^= static_cast<std::byte>(1 << random() % 8);
+      }
+      const int good = expect_parses_as_host(layout, chunks, round, {}, known);
+      EXPECT_LT(good, static_cast<int>(chunks.size()) / 2);
+      EXPECT_GT(good, 0);
+    }
   }
 }
 
@@ -377,10 +453,12 @@ TEST(ChunksSimulator, FewChunksAreCountedAsMany) {
     ASSERT_GT(chunks.size(), 9u);
     for (const std::size_t count : {9, 5, 4, 3, 1}) {
       chunks.resize(count);
-      ParsedStream stream(layout, chunks, 5, {});
-      stream.launch();
-      stream.expect_as_host();
-      stream.expect_sums();
+      for (const auto& known : {std::vector<Chunk>(), chunks}) {
+        ParsedStream stream(layout, chunks, 5, {}, known);
+        stream.launch();
+        stream.expect_as_host();
+        stream.expect_sums();
+      }
     }
   }
 }
@@ -389,13 +467,16 @@ TEST(ChunksSimulator, KindsThatAreNotLaunchedAreRefused) {
   for (const char* record : {"i32x3", "i32x5,u8,f64"}) {
     const Layout layout = parse_record(record).value();
     const std::vector<Chunk> chunks = make_chunks(layout);
-    for (unsigned bits = 0; bits < 32; ++bits)
-      expect_parses_as_host(layout, chunks, 6,
-                            {.placed = (bits & 1) != 0,
-                             .strides = (bits & 2) != 0,
-                             .stride_pairs = (bits & 4) != 0,
-                             .linear = (bits & 8) != 0,
-                             .maps = (bits & 16) != 0});
+    for (unsigned bits = 0; bits < 64; ++bits) {
+      const ChunkKinds kinds = {.placed = (bits & 1) != 0,
+                                .strides = (bits & 2) != 0,
+                                .stride_pairs = (bits & 4) != 0,
+                                .linear = (bits & 8) != 0,
+                                .maps = (bits & 16) != 0,
+                                .warp_pages = (bits & 32) != 0};
+      expect_parses_as_host(layout, chunks, 6, kinds);
+      expect_parses_as_host(layout, chunks, 6, kinds, chunks);
+    }
   }
 }
 
@@ -410,7 +491,8 @@ TEST(ChunksSimulator, MapsAreLeftToWarpsThatHaveWholeTuples) {
     for (std::size_t i = 0; i < num_steps; ++i)
       plan.maps[0].steps.push_back({1, 0, LaneStepKind::minus});
     const std::vector<Chunk> chunks = {{encode_chunk(values, layout, false, plan), values.size()}};
-    ParsedStream stream(layout, chunks, 6, {});
+    const std::vector<Chunk> known;
+    ParsedStream stream(layout, chunks, 6, {}, known);
     stream.launch();
     EXPECT_EQ(stream.leaves_maps_to_pages(), left) << record << ' ' << num_steps;
     stream.expect_sums();
@@ -429,9 +511,12 @@ TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
   for (std::size_t i = 0; i < 7; ++i)
     chunks.push_back(make_chunk(layout, 140 + 260 * i,
                                 i % 2 == 0 ? Pattern::equal : Pattern::smooth, pack_model(1, 1)));
-  chunks[3].block[3] ^= std::byte{1};
   for (std::size_t i = 7; i < kMostWarps + 100; ++i) chunks.push_back(chunks[i * i % 7]);
+  const std::vector<Chunk> known = chunks;
+  for (std::size_t i = 0; i < chunks.size(); ++i)
+    if (i * i % 7 == 4) chunks[i].block[3] ^= std::byte{1};
   EXPECT_GT(expect_parses_as_host(layout, chunks, 3), 10'000);
+  EXPECT_GT(expect_parses_as_host(layout, chunks, 3, {}, known), 10'000);
 }
 
 /// Makes the head's check right again, if a head can still be told.

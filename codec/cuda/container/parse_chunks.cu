@@ -4,13 +4,9 @@
 // for every field or stripe of the hash that begins a line.
 #include <algorithm>
 
-#include "codec/coders/segments_in_pages.h"
 #include "codec/cuda/container/ans_fields_warp.cuh"
-#include "codec/cuda/container/chunk_decode_cuda.h"
-#include "formats/gdelta/chunk_head.h"
-#include "gdelta/error.h"
+#include "codec/cuda/container/column_tasks.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/deltas/stride_rounds.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
@@ -21,15 +17,10 @@ namespace {
 
 using format::Byte;
 using format::ColumnHead;
-using format::ColumnModel;
 using format::Cursor;
-using format::DevicePrediction;
 using format::HeadError;
 using format::kCheckBytes;
-using format::Section;
 
-// Fields that have been parsed once need no end.
-constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
@@ -96,63 +87,6 @@ __device__ bool check_part_ends(const Byte* head_bytes, const ColumnHead& head) 
   return __all_sync(device::kWholeWarp, rising);
 }
 
-__device__ ColumnPath path_of(const Section& section, const Column& column) {
-  switch (format::coder_traits(section.coder).device) {
-    case format::DeviceDecoding::none:
-      break;
-    case format::DeviceDecoding::copy:
-      return ColumnPath::copy;
-    case format::DeviceDecoding::fill:
-      return ColumnPath::fill;
-    case format::DeviceDecoding::pages:
-      return ColumnPath::page_block;
-    case format::DeviceDecoding::warp_pages:
-      return fits_warp_path(section.part_groups, column.tuple) ? ColumnPath::page_warp
-                                                               : ColumnPath::page_block;
-  }
-  return ColumnPath::none;
-}
-
-__device__ DevicePrediction prediction_of(const ColumnHead& head) {
-  return format::predictor_traits(head.model.front.predictor).device;
-}
-
-/// Whether the kernels that are launched decode such a column.
-__device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, ColumnPath path) {
-  const ColumnModel& model = head.model;
-  const DevicePrediction prediction = prediction_of(head);
-  if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (path == ColumnPath::page_warp ||
-          (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
-         (kinds.strides || model.front.num_strides == 0) &&
-         (kinds.stride_pairs || model.front.num_strides < 2) &&
-         (kinds.linear || prediction != DevicePrediction::runs) &&
-         (prediction != DevicePrediction::segments ||
-          (model.front.says_states ? kinds.segment_pages : kinds.segment_passes)) &&
-         (kinds.maps || !format::maps_in_a_pass(model.front)) &&
-         (kinds.dictionaries || head.table_entries == 0);
-}
-
-/// What a chunk's columns have in common.
-struct ChunkPlace {
-  const Byte* head;          // in the stream
-  std::uint64_t section_at;  // of the first column, in the stream
-  std::uint32_t records;
-  std::uint32_t record_bytes;
-  unsigned char* out;
-  std::uint64_t out_at;  // from the content of the first chunk on
-  std::uint32_t chunk;
-  bool in_segments;
-};
-
-/// A column, or the lengths of segments.
-struct ColumnPlace {
-  Column column;
-  std::uint32_t number;
-  std::uint32_t slot;
-  std::uint32_t offset;  // in the record
-};
-
 /// The models of a chunk, one after the other.
 struct ChunkModels {
   Cursor cursor;
@@ -165,214 +99,6 @@ struct ChunkModels {
   __device__ bool done() const { return cursor.done() && total == payload_bytes; }
 };
 
-/// Where the residuals of a column of segments go. Columns do not overlap, and begin at multiples of 16.
-__device__ unsigned char* residuals_of(const ParseArgs& args, const ChunkPlace& place,
-                                       const ColumnPlace& column) {
-  const std::uint64_t columns_before =
-      static_cast<std::uint64_t>(place.chunk) * args.num_slots + column.number;
-  const std::uint64_t bytes_before =
-      place.out_at + static_cast<std::uint64_t>(place.records) * column.offset;
-  return args.segments.residuals + (bytes_before + kResidualsRoom * columns_before) / 16 * 16;
-}
-
-__device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
-                                const ColumnHead& head, ColumnPath path,
-                                const ColumnPlace& of_column) {
-  const ColumnModel& model = head.model;
-  const Column& column = of_column.column;
-  ColumnTask task{};
-  task.section_at = place.section_at + head.section_at;
-  task.section = args.stream + task.section_at;
-  task.directory = place.head + head.part_ends_at;
-  task.fields = place.head + head.fields_at;
-  task.out = place.out + of_column.offset;
-  task.records = place.records;
-  task.record_bytes = place.record_bytes;
-  task.page_groups = model.section.part_groups;
-  task.chunk = place.chunk;
-  task.num_strides = model.front.num_strides;
-  for (int link = 0; link < model.front.num_strides; ++link)
-    task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
-  const Byte* const fields = place.head + head.predictor_at;
-  const DevicePrediction prediction = prediction_of(head);
-  if (prediction == DevicePrediction::orders)
-    task.orders = format::orders_by_lane(fields, column.tuple, model.front.orders);
-  if (prediction == DevicePrediction::runs) {
-    task.num_strides = kLinearLinks;
-    task.linear = fields;
-  }
-  if (prediction == DevicePrediction::segments) {
-    task.num_strides = kSegmentLinks;
-    unsigned char* const residuals = residuals_of(args, place, of_column);
-    task.segments = {fields, residuals};
-    if (path != ColumnPath::page_segments) {
-      task.segments.residuals = task.out;
-      task.out = residuals;
-      task.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(column));
-    }
-  }
-  task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
-  task.tuple = column.tuple;
-  task.order = model.front.orders[0];
-  if (!format::maps_in_a_pass(model.front)) {
-    task.map = static_cast<std::uint8_t>(model.front.map);
-    task.big_endian = column.big_endian;
-  }
-  task.coder = static_cast<std::uint8_t>(model.section.coder);
-  task.path = path;
-  if (path >= ColumnPath::page_warp) {
-    task.num_pages = static_cast<std::uint32_t>(head.num_parts);
-    task.state_bytes = format::page_state_bytes(model.front, column);
-  }
-  return task;
-}
-
-/// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
-/// linear prediction, of the last stride link or, without either, of pages whose kernels do so.
-[[gnu::noinline]] __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
-                                                 const ColumnHead& head, const Column& column,
-                                                 LaneMaps& maps) {
-  const format::Front& front = head.model.front;
-  const bool are_last = task.is_linear() || front.num_strides > 0 || pages_undo_lane_maps(task);
-  if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) == DevicePrediction::segments ||
-      !are_last)
-    return false;
-  format::Front again;
-  std::uint64_t exceptions = 0;
-  Cursor cursor{head_bytes, kNoEnd};
-  cursor.at = head.maps_at;
-  const bool is_plain = front.map != ValueMap::by_lane && !format::has_fields(front.map);
-  for (LaneMapping& lane : maps.lanes)
-    lane = {is_plain ? static_cast<std::uint8_t>(front.map) : std::uint8_t{0}, 0, 0};
-  format::parse_value_maps(
-      cursor, column, task.value_bytes, kNoEnd, again, exceptions,
-      [&](int lane, const format::MapFields& fields) {
-        // Of dictionaries indices are stored, which are looked up later.
-        if (fields.table.entries == 0)
-          maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
-      });
-  std::uint32_t num_steps = 0;
-  cursor.at = head.lane_map_at;
-  format::parse_lane_map(cursor, column, again, [&](const format::LaneStepFields& step) {
-    if (num_steps < LaneMaps::kMostSteps)
-      maps.steps[num_steps] =
-          packed_step({step.target, step.source, static_cast<LaneStepKind>(step.kind)});
-    ++num_steps;
-  });
-  if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
-  maps.has_maps = false;
-  for (const LaneMapping& lane : maps.lanes) {
-    if (!is_undone_by_value(lane.map)) return false;
-    maps.has_maps |= lane.map != 0;
-  }
-  maps.num_steps = static_cast<std::uint8_t>(num_steps);
-  maps.big_endian = column.big_endian;
-  return true;
-}
-
-/// The task of a column whose maps have a pass of their own; of others there is nothing to do.
-__device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place,
-                                 const ColumnHead& head, const Column& column) {
-  MapTask maps{};
-  if (!format::maps_in_a_pass(head.model.front)) return maps;
-  maps.value_maps = place.head + head.maps_at;
-  maps.lane_map = place.head + head.lane_map_at;
-  maps.exceptions = task.section + head.section_bytes;
-  maps.exceptions_at = task.section_at + head.section_bytes;
-  maps.num_exceptions = static_cast<std::uint32_t>(head.exceptions);
-  maps.type = static_cast<std::uint8_t>(column.type);
-  maps.big_endian = column.big_endian;
-  return maps;
-}
-
-/// Leaves maps to the kernels that store values, if those undo them; of others there is nothing to do.
-__device__ void take_lane_maps(const Byte* head_bytes, const ColumnHead& head, const Column& column,
-                               ColumnTask& task, MapTask& maps, LaneMaps& lane_maps) {
-  if (maps.value_maps == nullptr || !read_lane_maps(task, head_bytes, head, column, lane_maps))
-    return;
-  maps.undone_before = true;
-  if (!lane_maps.has_maps && lane_maps.num_steps == 0) {  // nothing but indices
-    task.big_endian = column.big_endian;
-    return;
-  }
-  task.map = kMapsOfLanes;
-  if (task.num_strides == 0) task.linear = reinterpret_cast<const unsigned char*>(&lane_maps);
-}
-
-/// Whether nothing changes what the pages of a column leave.
-__device__ bool is_final(const ColumnTask& task, const ColumnHead& head) {
-  return !head.is_finished_later() ||
-         (lane_maps_of(task) != nullptr && head.exceptions == 0 && head.table_entries == 0);
-}
-
-/// The path of a task whose pages leave its values, if they are verified: by those kernels if they can.
-__device__ ColumnPath verified_path(const ColumnTask& task) {
-  if (task.path == ColumnPath::page_warp &&
-      has_whole_words(task.value_bytes, task.tuple, task.record_bytes))
-    return ColumnPath::page_warp_verified;
-  if (task.path == ColumnPath::page_block && task.coder == kCheckedPages && !is_wide(task.tuple))
-    return ColumnPath::page_block_verified;
-  return task.path;
-}
-
-/// Leaves a column with strides to a block, if there is a launch for such and `maps` are undone there.
-__device__ void take_strides(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
-                             ColumnTask& task) {
-  if ((args.stride_pages >> task.value_bytes & 1) == 0 || task.path != ColumnPath::page_warp ||
-      !task.has_link(0) || is_wide(task.tuple) || !fits_stride_rounds(task) ||
-      (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
-    return;
-  const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;
-  task.path = verified ? ColumnPath::page_strides_verified : ColumnPath::page_strides;
-}
-
-/// Says which kernels have the pages of a task, and whether its parts are verified behind them.
-__device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const ColumnTask& task,
-                            std::uint32_t parts) {
-  const bool by_warps = task.path == ColumnPath::page_warp_verified;
-  const bool by_blocks = task.path == ColumnPath::page_block_verified;
-  if (task.path == ColumnPath::page_warp || by_warps)
-    (lane_maps_of(task) != nullptr ? counts.map_pages : counts.warp_pages)[at] = parts;
-  if (task.path == ColumnPath::page_block || by_blocks) counts.block_pages[at] = parts;
-  if (task.path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
-  const bool verified = by_warps || by_blocks || task.path == ColumnPath::page_strides_verified;
-  counts.parts[at] = verified ? 0 : parts;
-}
-
-/// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
-__device__ DictionaryTask make_dictionary_task(const ColumnTask& task, const ChunkPlace& place,
-                                               const ColumnHead& head, const Column& column,
-                                               unsigned char* values) {
-  DictionaryTask dictionary{};
-  if (head.table_entries == 0) return dictionary;
-  dictionary.value_maps = place.head + head.maps_at;
-  dictionary.coded = task.section + head.tables_at();
-  dictionary.values = values;
-  dictionary.tables_at = task.section_at + head.tables_at();
-  dictionary.type = static_cast<std::uint8_t>(column.type);
-  dictionary.big_endian = column.big_endian;
-  return dictionary;
-}
-
-__device__ std::uint64_t to_multiple_of_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
-
-/// Leaves nothing to do for a chunk; the whole warp calls it.
-__device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
-  for (std::uint32_t slot = threadIdx.x & 31; slot < args.num_slots; slot += 32) {
-    const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
-    args.tasks[at].path = ColumnPath::none;
-    args.tasks[at].num_pages = 0;
-    args.tasks[at].num_strides = 0;
-    args.count.counts.warp_pages[at] = 0;
-    args.count.counts.map_pages[at] = 0;
-    args.count.counts.block_pages[at] = 0;
-    args.count.counts.parts[at] = 0;
-    if (args.count.counts.segment_pages != nullptr) args.count.counts.segment_pages[at] = 0;
-  }
-  if (!args.segments.empty() && (threadIdx.x & 31) == 0)
-    args.segments.chunks[chunk].lengths = nullptr;
-}
-
 /// Leaves the task of a column.
 [[gnu::noinline]] __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
                                                const ColumnPlace& of_column, ChunkModels& models) {
@@ -382,38 +108,13 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
       format::parse_model(models.cursor, column, place.records, models.total, head,
                           place.in_segments, ReadFieldsByWarp{models.bin_starts});
   if (error != HeadError::none) return code_of(error);
-  if (!head.decodes_on_device()) return Errc::needs_host;  // which checks the rest
-  if (host_joins_pages(format::type_bytes(column.type), column.tuple, head.model))
-    return Errc::needs_host;
-  const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
-  if (head.table_entries > 0 && ragged && !args.segments.empty()) return Errc::needs_host;
+  if (is_for_host(args, place, of_column, head)) return Errc::needs_host;  // which checks the rest
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;
-  ColumnPath path = path_of(head.model.section, column);
-  models.launched &= is_launched(args.kinds, head, path);
-  const std::uint64_t table_bytes =
-      to_multiple_of_16(head.table_entries * format::type_bytes(column.type));
-  // If there is no room, the table has other chunks than these.
-  if (args.kinds.dictionaries && table_bytes > 0 &&
-      models.values_at + table_bytes > args.table_room)
-    return Errc::corrupt;
-  if (head.model.front.says_states) path = ColumnPath::page_segments;
-  if ((threadIdx.x & 31) == 0) {
-    const std::uint64_t at =
-        static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
-    ColumnTask& task = args.tasks[at];
-    task = make_task(args, place, head, path, of_column);
-    if (args.kinds.maps) {
-      args.map_tasks[at] = make_map_task(task, place, head, column);
-      take_lane_maps(models.cursor.data, head, column, task, args.map_tasks[at],
-                     args.lane_maps[at]);
-    }
-    if (args.kinds.dictionaries)
-      args.dictionaries[at] =
-          make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
-    if (args.verify && is_final(task, head)) task.path = verified_path(task);
-    take_strides(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
-    count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
-  }
+  models.launched &= is_launched(args.kinds, head, path_of(head.model.section, column));
+  const std::uint64_t table_bytes = decoded_table_bytes(head, column);
+  if (!has_table_room(args, models.values_at, table_bytes)) return Errc::corrupt;
+  if ((threadIdx.x & 31) == 0)
+    leave_task(args, place, of_column, head, models.cursor.data, models.values_at);
   models.values_at += table_bytes;
   models.total += head.column_bytes();
   return Errc::ok;
@@ -423,46 +124,18 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
 __device__ Errc parse_lengths(const ParseArgs& args, const ChunkPlace& place,
                               const format::SegmentsHead& head, const TableChunk& from,
                               const TableChunk& first, ChunkModels& models) {
-  const SegmentPlaces& segments = args.segments;
-  if (segments.empty() || head.lengths != from.lengths || head.joins != from.joins)
-    return Errc::corrupt;
-  const std::uint64_t at = lengths_place(from.lengths_at - first.lengths_at, place.chunk);
-  if (at > segments.room || head.lengths > segments.room - at ||
-      place.out_at + from.decoded_bytes > segments.residual_bytes)
-    return Errc::corrupt;
-  constexpr Column kLengths = format::kLengthColumn;
-  ChunkPlace of_lengths = place;
-  of_lengths.records = static_cast<std::uint32_t>(head.lengths);
-  of_lengths.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(kLengths));
-  of_lengths.out = reinterpret_cast<unsigned char*>(segments.lengths + at);
-  of_lengths.in_segments = false;
-  const Errc code = parse_column(args, of_lengths, {kLengths, 0, segments.slot, 0}, models);
-  if (code != Errc::ok || (threadIdx.x & 31) != 0) return code;
-  const std::uint64_t segment = from.segments_at - first.segments_at;
-  const bool has_offsets = segments.offsets != nullptr && segment <= segments.num_offsets &&
-                           head.begun() < segments.num_offsets - segment;
-  segments.chunks[place.chunk] = {.lengths = segments.lengths + at,
-                                  .starts = segments.starts + at,
-                                  .offsets = has_offsets ? segments.offsets + segment : nullptr,
-                                  .first_record = from.records_at - first.records_at,
-                                  .section_at = place.section_at,
-                                  .section_end = place.section_at + models.total,
-                                  .num_lengths = static_cast<std::uint32_t>(head.lengths),
-                                  .records = place.records,
-                                  .heads = 0,
-                                  .continues = head.continues(),
-                                  .says_end = !head.goes_on() || place.chunk + 1 == args.num_chunks,
-                                  .right = false};
+  ChunkPlace of_lengths;
+  if (!place_lengths(args, place, head, from, first, of_lengths)) return Errc::corrupt;
+  const Errc code = parse_column(args, of_lengths, lengths_column(args), models);
+  if (code == Errc::ok && (threadIdx.x & 31) == 0)
+    leave_segments(args, place, head, from, first, models.total);
   return code;
 }
 
 __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret, uint4* staged,
-                            AnsBinStarts& bin_starts, std::uint32_t chunk,
-                            const ChunkTableHeader& table, const TableColumn* columns,
-                            const TableChunk& place, const TableChunk& first) {
-  const std::uint64_t out_at = place.decoded_at - first.decoded_at;
-  if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
-    return Errc::truncated;
+                            AnsBinStarts& bin_starts, const TableView& table, std::uint32_t chunk) {
+  const TableChunk place = table.chunks[chunk];
+  const TableChunk& first = table.chunks[0];
   const Byte* block = stage_block(args.stream + place.block_at, place.block_bytes, staged);
   Cursor cursor{block, place.block_bytes};
   format::BlockFrame frame;
@@ -478,7 +151,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (!format::is_known_tag(frame.tag)) return Errc::unsupported_feature;
   if (!frame.is_chunk() || opaque != (place.opaque != 0)) return Errc::corrupt;
 
-  const std::uint32_t record_bytes = opaque ? 1 : table.record_bytes;
+  const std::uint32_t record_bytes = opaque ? 1 : table.header.record_bytes;
   const std::uint32_t num_columns = opaque ? 1 : args.num_columns();
   cursor = Cursor{block + frame.head_at, frame.head_bytes};
   std::uint64_t records = 0;
@@ -487,18 +160,10 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   const HeadError error =
       format::parse_chunk_head(cursor, record_bytes, opaque, records, kinds, segments);
   if (error != HeadError::none) return code_of(error);
-  const ChunkPlace chunk_place{.head = args.stream + place.block_at + frame.head_at,
-                               .section_at = place.block_at + frame.payload_at(),
-                               .records = static_cast<std::uint32_t>(records),
-                               .record_bytes = record_bytes,
-                               .out = args.out + out_at,
-                               .out_at = out_at,
-                               .chunk = chunk,
-                               .in_segments = segments.lengths > 0};
-  // Those of all chunks before have room (table_room).
-  const std::uint64_t values_at =
-      to_multiple_of_16(out_at / 8) + std::uint64_t{16} * (args.num_slots + 1) * chunk;
-  ChunkModels models{cursor, frame.payload_bytes, values_at, bin_starts};
+  const ChunkPlace chunk_place =
+      table.place_of(args, chunk, args.stream + place.block_at + frame.head_at, frame.payload_at(),
+                     records, segments.lengths > 0);
+  ChunkModels models{cursor, frame.payload_bytes, tables_of_chunk(args, chunk_place), bin_starts};
   models.launched = args.kinds.opaque || !opaque;
   Errc code = Errc::ok;
   if (segments.lengths > 0) {
@@ -506,11 +171,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     if (code != Errc::ok) return code;
   }
   for (std::uint32_t c = 0; c < num_columns && records > 0 && code == Errc::ok; ++c) {
-    const ColumnPlace of_column =
-        opaque ? ColumnPlace{Column{ValueType::u8, 1, false}, c, table.opaque_slot, 0}
-               : ColumnPlace{Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
-                                    columns[c].big_endian != 0},
-                             c, columns[c].slot, columns[c].offset};
+    const ColumnPlace of_column = table.column(c, opaque);
     code = parse_column(args, chunk_place, of_column, models);
     if (code != Errc::ok && code != Errc::needs_host) return code;
   }
@@ -561,36 +222,13 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ ParseShared shared;
   shared.secret.load();
   __syncthreads();  // the secret is there
-  const int thread = threadIdx.x & 31;
-  uint4* const staged = shared.staged[threadIdx.x / 32];
-  const ChunkTableHeader table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
-  const auto* columns = reinterpret_cast<const TableColumn*>(args.table + table_columns_at());
-  // The header says how many columns there are, too, but the chunks' place need not wait for it.
-  const auto* chunks =
-      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(args.num_columns()));
-  const std::uint32_t warps = gridDim.x * kWarps;
-  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
-       chunk += warps) {
-    clear_tasks(args, chunk);
-    __syncwarp();  // empty tasks do not overwrite full ones
-    const TableChunk place = chunks[args.first_chunk + chunk];
-    const TableChunk& first = chunks[args.first_chunk];
-    const std::uint64_t out_at = place.decoded_at - first.decoded_at;
-    Errc code = out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
-                    ? Errc::output_too_small
-                    : parse_chunk(args, shared.secret, staged, shared.bin_starts[threadIdx.x / 32],
-                                  chunk, table, columns, place, first);
-    if (code != Errc::ok) {
-      __syncwarp();  // tasks of the columns before the damage are taken back
-      clear_tasks(args, chunk);
-    }
-    if (thread == 0) {
-      args.verdicts[chunk] = {static_cast<std::int32_t>(code), 0,
-                              code == Errc::ok ? 0 : place.block_at};
-      args.damaged_at[chunk] = kNoDamage;
-      args.differs_at[chunk] = kNoDamage;
-    }
-  }
+  const int warp = threadIdx.x / 32;
+  visit_chunks<kWarps>(
+      args, [](std::uint32_t) { return 0; },
+      [&](const TableView& table, std::uint32_t chunk, int) {
+        return parse_chunk(args, shared.secret, shared.staged[warp], shared.bin_starts[warp], table,
+                           chunk);
+      });
   if (counts) count_few(args.count);
 }
 

@@ -23,6 +23,7 @@ struct ChunkKinds {
       true;  ///< columns that are predicted inside them and whose pages say their states
   bool segment_passes = true;  ///< and those whose pages do not
   bool opaque = true;          ///< chunks of bytes that are not numbers
+  bool warp_pages = true;      ///< pages of coder pack that are no longer than those of page_coders
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};
@@ -41,6 +42,7 @@ inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .segment_pages = false,
                                           .segment_passes = false,
                                           .opaque = false,
+                                          .warp_pages = false,
                                           .page_coders = 0,
                                           .page_groups = 0};
 

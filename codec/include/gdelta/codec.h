@@ -94,10 +94,6 @@ struct ColumnInfo {
   std::uint64_t page_groups = 0;  ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes =
       0;  ///< the section, its exceptions and tables, without the model
-  // Counted from the start of the chunk's block:
-  std::uint64_t section_at = 0;               ///< where those bytes start
-  std::uint64_t checks_at = 0;                ///< where the checks of pages start (pack)
-  std::vector<std::uint32_t> page_ends = {};  ///< of pages, counted from `section_at` (pack)
   /// "coder 9", "value map 7": what this version does not know of it. The chunk cannot be decoded by it;
   /// of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
   std::string unknown = {};
@@ -107,8 +103,7 @@ struct ChunkInfo {
   std::uint64_t number = 0;  ///< from 0 through the whole file
   std::uint64_t byte = 0;    ///< where its block starts
   std::uint64_t block_bytes = 0;
-  std::uint64_t head_bytes = 0;  ///< of the block, before its payload; with models alone, and so is
-  std::uint32_t head_check = 0;  ///< the check that they end with
+  std::vector<std::byte> head = {};  ///< of the block all before its payload; with models alone
   std::uint64_t records = 0;
   std::uint64_t decoded_at = 0;  ///< where its content starts in the decoded bytes
   std::uint64_t decoded_bytes = 0;

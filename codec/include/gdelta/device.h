@@ -41,16 +41,18 @@ struct ChunkTable {
   /// Of each column, the most pages of a chunk, if `bytes` says where the pages of all chunks are and what kernels have
   /// to know to decode them; else empty.
   std::vector<std::uint32_t> prepared_pages = {};
+  /// Where in `bytes` it says what the heads of all chunks are, so that no kernel has to parse them; 0: it does not.
+  std::uint64_t heads_at = 0;
   std::vector<std::byte> bytes;
 };
 
 /// Bytes of the table of `num_chunks` chunks that are not prepared: how much the device encoder leaves.
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
-/// Builds the table from what `inspect` found. `kinds` are those of the chunks if it was asked for
-/// models; otherwise anything may occur. If models say that all columns are pages of coder pack of one to four lanes, 4096
-/// values at most, without strides, linear prediction, segments or maps with fields, as level 1 writes most numbers,
-/// chunks are prepared: small calls with such a table take half the time or less.
+/// Builds the table from what `inspect` found. If it was asked for models, `kinds` are those of the chunks, and the table has
+/// their heads: calls take some 30 µs less, as kernels only look whether the stream still has the same. Otherwise anything may
+/// occur. If all columns are pages of coder pack of one to four lanes, 4096 values at most, without strides, linear
+/// prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half the time or less.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
 ///             if one is needed)
 Result<ChunkTable> make_chunk_table(const StreamInfo& info);

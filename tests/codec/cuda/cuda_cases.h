@@ -123,15 +123,25 @@ struct RangeOnDevice {
   DeviceDecode decode;
 };
 
+/// The chunks of `info`, whose blocks these are, with their heads, as far as those are right.
+inline StreamInfo with_heads(StreamInfo info, const std::vector<TestChunk>& chunks) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const Bytes& block = chunks[i].block;
+    const auto parsed =
+        format::parse_chunk_block(block, 0, chunks[i].opaque ? byte_layout() : info.layouts[0]);
+    if (parsed)
+      info.chunks[i].head.assign(
+          block.begin(), block.begin() + static_cast<std::ptrdiff_t>(parsed->frame.payload_at()));
+  }
+  return info;
+}
+
 /// Decodes chunks [first, first + count) as neighbours in one stream. `first_at`: bytes before the
 /// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have.
-inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
-                                      std::size_t first, std::size_t count,
-                                      std::size_t first_at = 6, std::size_t skew = 0,
-                                      const ChunkKinds& kinds = {}) {
+inline DeviceOutcome decode_by_info(const StreamInfo& info, const Bytes& stream,
+                                    const std::vector<TestChunk>& chunks, std::size_t first,
+                                    std::size_t count, std::size_t skew, const ChunkKinds& kinds) {
   DeviceOutcome outcome;
-  Bytes stream;
-  const StreamInfo info = info_of(chunks, layout, stream, first_at);
   auto table = make_chunk_table(info);
   EXPECT_TRUE(table) << table.error().to_string();
   if (!table) return outcome;
@@ -148,6 +158,26 @@ inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, cons
     outcome.contents.emplace_back(at, at + size);
     outcome.block_at.push_back(info.chunks[i].byte);
     at += size;
+  }
+  return outcome;
+}
+
+/// The same, and once more with heads that the host has read, if all are right: that must make no difference.
+inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
+                                      std::size_t first, std::size_t count,
+                                      std::size_t first_at = 6, std::size_t skew = 0,
+                                      const ChunkKinds& kinds = {}) {
+  Bytes stream;
+  const StreamInfo info = info_of(chunks, layout, stream, first_at);
+  DeviceOutcome outcome = decode_by_info(info, stream, chunks, first, count, skew, kinds);
+  const StreamInfo known = with_heads(info, chunks);
+  if (make_chunk_table(known).value().heads_at == 0) return outcome;
+  const DeviceOutcome again = decode_by_info(known, stream, chunks, first, count, skew, kinds);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(again.status[i].code, outcome.status[i].code) << "known head, chunk " << i;
+    EXPECT_EQ(again.status[i].byte, outcome.status[i].byte) << "known head, chunk " << i;
+    if (outcome.status[i].code == 0)
+      EXPECT_TRUE(again.contents[i] == outcome.contents[i]) << "known head, chunk " << i;
   }
   return outcome;
 }

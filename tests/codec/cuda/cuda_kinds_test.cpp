@@ -12,13 +12,16 @@ namespace {
 constexpr std::uint32_t kPackBit = 1u << static_cast<int>(Coder::pack);
 constexpr std::uint32_t kAnsBit = 1u << static_cast<int>(Coder::ans);
 
-/// Nothing but what `set` says.
+/// Nothing but what `set` says, and pages of plain chunks.
 template <class Set>
 ChunkKinds needs(const Set& set) {
   ChunkKinds kinds = kNoChunkKinds;
+  kinds.warp_pages = true;
   set(kinds);
   return kinds;
 }
+
+const ChunkKinds kPlain = needs([](ChunkKinds&) {});
 
 struct KindCase {
   const char* what;
@@ -122,14 +125,13 @@ void expect_outcome(const KindCase& what, const ChunkKinds& kinds, bool refused)
 TEST(CudaKindsSmall, DecodesWithNoMoreThanIsNeeded) {
   GDELTA_NEEDS_GPU();
   for (const KindCase& what : kind_cases()) expect_outcome(what, what.needed, false);
-  const KindCase plain{"plain", kNoChunkKinds, plain_chunk()};
-  expect_outcome(plain, kNoChunkKinds, false);
+  expect_outcome({"plain", kPlain, plain_chunk()}, kPlain, false);
 }
 
 TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
   GDELTA_NEEDS_GPU();
   for (const KindCase& what : kind_cases()) {
-    expect_outcome(what, kNoChunkKinds, true);
+    expect_outcome(what, kPlain, true);
     ChunkKinds others = {};
     others.placed = !what.needed.placed;
     others.page_coders = ~what.needed.page_coders;
@@ -141,6 +143,19 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.dictionaries = !what.needed.dictionaries;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);
+  }
+}
+
+TEST(CudaKindsSmall, RefusesPagesOfWarpsThatTheTableLeavesOut) {
+  GDELTA_NEEDS_GPU();
+  const std::vector<TestChunk> chunks = {case_of("pages of ans").chunk, plain_chunk()};
+  ChunkKinds kinds;
+  for (const bool warp_pages : {true, false}) {
+    kinds.warp_pages = warp_pages;
+    const DeviceOutcome outcome = decode_on_device(chunks, kLayout, 0, 2, 6, 0, kinds);
+    EXPECT_EQ(outcome.status.at(0).code, static_cast<int>(Errc::ok));
+    EXPECT_TRUE(outcome.contents[0] == chunks[0].values);
+    EXPECT_EQ(outcome.status.at(1).code, static_cast<int>(warp_pages ? Errc::ok : Errc::corrupt));
   }
 }
 

@@ -1,4 +1,4 @@
-// Small calls of chunks whose heads the host has read: the same values and verdicts as without, whatever happens to
+// Calls, small ones and others, of chunks whose heads the host has read: the same values and verdicts as without, whatever happens to
 // the stream behind the host's back.
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
@@ -89,8 +89,10 @@ TEST(CudaPreparedSmall, DecodesEveryWidthTupleAndOrder) {
           continue;
         }
         ASSERT_TRUE(stream.is_prepared()) << what;
-        for (const bool verify : {false, true})
+        for (const bool verify : {false, true}) {
           expect_values(decode(stream.bytes, stream.table, verify), values, what);
+          expect_values(decode(stream.bytes, stream.without_columns(), verify), values, what);
+        }
       }
     }
   }
@@ -119,6 +121,7 @@ TEST(CudaPreparedSmall, DecodesColumnsBesideEachOther) {
   ASSERT_TRUE(stream.is_prepared());
   ASSERT_GT(stream.table.num_chunks, 2u);
   expect_values(decode(stream.bytes, stream.table), values, record);
+  expect_values(decode(stream.bytes, stream.without_columns()), values, record);
 }
 
 TEST(CudaPreparedSmall, DecodesARange) {
@@ -126,12 +129,14 @@ TEST(CudaPreparedSmall, DecodesARange) {
   const Bytes values = walks("i32x2", 20000);
   const PreparedStream stream("i32x2", values, 30000, 2);
   ASSERT_TRUE(stream.is_prepared());
-  const Outcome outcome = decode(stream.bytes, stream.table, true, 2, 2);
-  const ChunkInfo& first = stream.info.chunks[2];
-  ASSERT_EQ(outcome.status.size(), 2u);
-  for (const ChunkStatus& status : outcome.status) ASSERT_EQ(status.code, 0);
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first.decoded_at);
-  ASSERT_TRUE(std::equal(begin, begin + 60000, outcome.content.begin()));
+  for (const ChunkTable& table : {stream.table, stream.without_columns()}) {
+    const Outcome outcome = decode(stream.bytes, table, true, 2, 2);
+    const ChunkInfo& first = stream.info.chunks[2];
+    ASSERT_EQ(outcome.status.size(), 2u);
+    for (const ChunkStatus& status : outcome.status) ASSERT_EQ(status.code, 0);
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first.decoded_at);
+    ASSERT_TRUE(std::equal(begin, begin + 60000, outcome.content.begin()));
+  }
 }
 
 TEST(CudaPreparedSmall, SaysOfDamageWhatIsSaidWithoutIt) {
@@ -153,8 +158,10 @@ TEST(CudaPreparedSmall, SaysOfDamageWhatIsSaidWithoutIt) {
         damaged[begin + random() % (end - begin)] ^= static_cast<std::byte>(1u << random() % 8);
       const bool verify = random() % 4 != 0;
       const Outcome outcome = decode(damaged, stream.table, verify);
-      expect_alike(outcome, decode(damaged, plain, verify), stream,
-                   std::string(record) + ", byte " + std::to_string(at));
+      const Outcome expected = decode(damaged, plain, verify);
+      const std::string what = std::string(record) + ", byte " + std::to_string(at);
+      expect_alike(outcome, expected, stream, what);
+      expect_alike(decode(damaged, stream.without_columns(), verify), expected, stream, what);
       ++looks;
       found += outcome.status[0].code != 0 || outcome.status[1].code != 0 ? 1 : 0;
     }
@@ -168,18 +175,23 @@ TEST(CudaPreparedSmall, SaysOfLacksWhatIsSaidWithoutIt) {
   const PreparedStream stream("i32", values, 8000, 1);
   ASSERT_TRUE(stream.is_prepared());
   const ChunkTable plain = stream.unprepared();
-  for (const std::size_t less : {1, 7999, 8001, 23999})
-    expect_alike(decode(stream.bytes, stream.table, true, 0, 3, less),
-                 decode(stream.bytes, plain, true, 0, 3, less), stream,
-                 "room less " + std::to_string(less));
+  const ChunkTable heads = stream.without_columns();
+  for (const std::size_t less : {1, 7999, 8001, 23999}) {
+    const Outcome expected = decode(stream.bytes, plain, true, 0, 3, less);
+    for (const ChunkTable& table : {stream.table, heads})
+      expect_alike(decode(stream.bytes, table, true, 0, 3, less), expected, stream,
+                   "room less " + std::to_string(less));
+  }
   for (const std::uint64_t left : {stream.info.chunks[1].byte, stream.info.chunks[1].byte + 20,
                                    stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
     const Bytes cut = stream.cut_to(left).bytes;
-    const Outcome outcome = decode(cut, stream.table);
-    expect_alike(outcome, decode(cut, plain), stream.cut_to(left),
-                 "cut at " + std::to_string(left));
-    EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
-    EXPECT_EQ(outcome.status[2].code, static_cast<int>(Errc::truncated));
+    for (const ChunkTable& table : {stream.table, heads}) {
+      const Outcome outcome = decode(cut, table);
+      expect_alike(outcome, decode(cut, plain), stream.cut_to(left),
+                   "cut at " + std::to_string(left));
+      EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
+      EXPECT_EQ(outcome.status[2].code, static_cast<int>(Errc::truncated));
+    }
   }
 }
 
@@ -201,23 +213,41 @@ TEST(CudaPreparedSmall, DecodesCallsBehindEachOtherInTheSameScratch) {
 }
 
 TEST(CudaPreparedSmall, PreparesWholeColumnsOfPagesAlone) {
-  const PreparedStream stream("i32,u8", walks("i32,u8", 3000), 0, 1);
+  const char* const record = "i32,u8";
+  const Bytes values = walks(record, 3000);
+  const PreparedStream stream(record, values, 0, 1);
   ASSERT_TRUE(stream.is_prepared());
-  const auto is_prepared_if = [&](const auto& change) {
+  const auto table_if = [&](const auto& change) {
     StreamInfo info = stream.info;
-    change(info.chunks[0].columns[1]);
-    return !make_chunk_table(info).value().prepared_pages.empty();
+    change(info);
+    return make_chunk_table(info).value();
   };
-  EXPECT_TRUE(is_prepared_if([](ColumnInfo&) {}));
-  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.page_ends.clear(); }));
-  EXPECT_FALSE(
-      is_prepared_if([](ColumnInfo& column) { column.page_ends.push_back(column.page_ends[0]); }));
-  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { --column.page_ends.back(); }));
-  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.strides = {{7, 1}}; }));
-  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.coder = Coder::raw; }));
-  EXPECT_FALSE(is_prepared_if([](ColumnInfo& column) { column.maps_in_a_pass = true; }));
-  const StreamInfo places = inspect(stream.bytes, {.models = false}).value();
-  EXPECT_TRUE(make_chunk_table(places).value().prepared_pages.empty());
+  const auto is_known_if = [&](const auto& change) {
+    return table_if([&](StreamInfo& info) { change(info.chunks[0]); }).heads_at > 0;
+  };
+  EXPECT_TRUE(is_known_if([](ChunkInfo&) {}));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { chunk.head.clear(); }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { chunk.head.pop_back(); }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { chunk.head.emplace_back(); }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { chunk.head[9] ^= std::byte{1}; }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { chunk.head.back() ^= std::byte{1}; }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { ++chunk.block_bytes; }));
+  EXPECT_FALSE(is_known_if([](ChunkInfo& chunk) { ++chunk.decoded_bytes; }));
+  EXPECT_FALSE(table_if([&](StreamInfo& info) {
+                 info = inspect(stream.bytes, {.models = false}).value();
+               }).heads_at > 0);
+  // Other columns than those, whose heads are known all the same.
+  for (const Coder coder : {Coder::raw, Coder::ans}) {
+    EncodeOptions options;
+    options.layout = parse_record(record).value();
+    options.level = 1;
+    options.coder = coder;
+    options.device = "cpu";
+    const Bytes bytes = compress(values, options).value();
+    const ChunkTable table = make_chunk_table(inspect(bytes).value()).value();
+    EXPECT_TRUE(table.prepared_pages.empty());
+    EXPECT_GT(table.heads_at, 0u);
+  }
 }
 
 TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
@@ -231,9 +261,11 @@ TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
   ChunkTable table = stream.table;  // but for where chunks are
   const auto places = chunk_table_bytes(table.layout, table.num_chunks);
   std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
-  const Outcome outcome = decode(other.bytes, table);
-  ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
-  EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
+  for (int round = 0; round < 2; ++round, table.prepared_pages.clear()) {
+    const Outcome outcome = decode(other.bytes, table);
+    ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
+    EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
+  }
 }
 
 }  // namespace

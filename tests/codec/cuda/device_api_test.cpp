@@ -125,6 +125,12 @@ TEST(DeviceApi, KnowsTheKindsOfAStreamFromInspect) {
   EXPECT_EQ(info.chunks[0].columns[0].coder, Coder::pack);
   EXPECT_EQ(info.chunks[0].columns[0].page_groups, 32u);
   EXPECT_EQ(text_of(make_chunk_table(info).value().kinds), "");
+  EXPECT_TRUE(make_chunk_table(info).value().kinds.warp_pages);
+  options.coder = Coder::ans;
+  const ChunkTable of_ans =
+      make_chunk_table(inspect(compress(values, options).value()).value()).value();
+  EXPECT_EQ(text_of(of_ans.kinds), "b");
+  EXPECT_FALSE(of_ans.kinds.warp_pages);
 }
 
 TEST(DeviceApi, KnowsWhatTheDeviceEncoderLeaves) {

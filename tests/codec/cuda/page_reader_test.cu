@@ -30,6 +30,7 @@ class ReaderCase {
         scratch_(device_decode_scratch_bytes(table_, first, chunks.size() - first).value()),
         status_((chunks.size() - first) * sizeof(ChunkStatus)) {
     table_.kinds = kNoChunkKinds;
+    table_.kinds.warp_pages = true;
     decode.table = &table_;
     decode.device_table = device_table_.data();
     decode.stream = stream_.data();

@@ -27,12 +27,18 @@ struct PreparedStream {
     options.device = "cpu";
     return compress(values, options).value();
   }
-  bool is_prepared() const { return !table.prepared_pages.empty(); }
+  bool is_prepared() const { return !table.prepared_pages.empty() && table.heads_at > 0; }
+  /// As a call sees it that is not small.
+  ChunkTable without_columns() const {
+    ChunkTable heads = table;
+    heads.prepared_pages.clear();
+    return heads;
+  }
   /// As it is without models.
   ChunkTable unprepared() const {
-    ChunkTable plain = table;
+    ChunkTable plain = without_columns();
     plain.kinds = {};
-    plain.prepared_pages.clear();
+    plain.heads_at = 0;
     return plain;
   }
 

@@ -41,33 +41,27 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   EXPECT_EQ(columns[2].compressed_bytes, 300u);
 }
 
-TEST(Inspect, SaysWherePagesAndTheirChecksAre) {
+TEST(Inspect, GivesTheHeadsOfChunks) {
   const Layout layout = parse_record("i32,u8").value();
   plain::Choice packed = plain::linked(Coder::pack, layout.columns[0], {1});
   packed.model.section.part_groups = 1;
   plain::StreamBuilder builder;
-  builder.layout(layout).chunk(random_bytes(300 * layout.record_bytes()), {packed, plain::raw()});
+  builder.layout(layout);
+  for (const std::size_t records : {300, 1})
+    builder.chunk(random_bytes(records * layout.record_bytes()), {packed, plain::raw()});
   const Bytes stream = builder.finish();
-  const ChunkInfo chunk = inspect(stream).value().chunks[0];
-  const ColumnInfo &pages = chunk.columns[0], &raw = chunk.columns[1];
-  const auto word_at = [&](std::uint64_t at) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, stream.data() + chunk.byte + at, sizeof word);
-    return word;
-  };
-  // The head ends with its check, and the payload follows: the sections of both columns.
-  EXPECT_EQ(word_at(chunk.head_bytes - 4), chunk.head_check);
-  EXPECT_EQ(pages.section_at, chunk.head_bytes);
-  EXPECT_EQ(raw.section_at, pages.section_at + pages.compressed_bytes);
-  EXPECT_EQ(raw.section_at + raw.compressed_bytes, chunk.block_bytes);
-  // Three pages of 128 values and what is left, ends before checks.
-  ASSERT_EQ(pages.page_ends.size(), 3u);
-  EXPECT_EQ(pages.page_ends[2], pages.compressed_bytes);
-  for (std::size_t page = 0; page < 3; ++page)
-    EXPECT_EQ(word_at(pages.checks_at - 4 * (3 - page)), pages.page_ends[page]);
-  EXPECT_TRUE(raw.page_ends.empty());
-  const ChunkInfo indexed = inspect(stream, {.models = false}).value().chunks[0];
-  EXPECT_EQ(indexed.head_bytes, 0u);
+  const StreamInfo info = inspect(stream).value();
+  ASSERT_EQ(info.chunks.size(), 2u);
+  for (const ChunkInfo& chunk : info.chunks) {
+    // All before the payload, which is the sections of both columns.
+    EXPECT_EQ(
+        chunk.head.size() + chunk.columns[0].compressed_bytes + chunk.columns[1].compressed_bytes,
+        chunk.block_bytes);
+    const auto at = stream.begin() + static_cast<std::ptrdiff_t>(chunk.byte);
+    EXPECT_TRUE(std::equal(chunk.head.begin(), chunk.head.end(), at));
+  }
+  const StreamInfo indexed = inspect(stream, {.models = false}).value();
+  EXPECT_TRUE(indexed.chunks[0].head.empty());
 }
 
 /// What is told of the maps of one column.
