@@ -406,6 +406,7 @@ int expect_parses_as_host(const Layout& layout, const std::vector<Chunk>& chunks
                           const std::vector<Chunk>& known = {}) {
   ParsedStream stream(layout, chunks, first_at, kinds, known);
   stream.launch();
+  stream.expect_sums();
   return stream.expect_as_host();
 }
 
