@@ -12,6 +12,7 @@
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/fresh_memory.h"
 #include "codec/stream/input_planner.h"
+#include "codec/stream/kept_memory.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/block_stream.h"
@@ -56,6 +57,7 @@ class MemoryEncoder {
 
   Result<void> run(std::span<const std::byte> values) {
     if (auto opened = backend_.open(values.size()); !opened) return opened;
+    keep_freed_memory(std::min<std::uint64_t>(values.size(), most_bytes_));
     most_bytes_ = std::min(most_bytes_, backend_.batch_size().most_bytes);
     know_next_chunk(values);
     emitter_.describe(planner_.metadata(), planner_.note());

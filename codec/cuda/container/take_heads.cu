@@ -59,7 +59,12 @@ __device__ Errc take_column(const ParseArgs& args, const ChunkPlace& place,
   return Errc::ok;
 }
 
-/// What all threads say together: a chunk is the host's if one column is.
+/// The verdict on what has both: a chunk is the host's if one column is, whatever the others are.
+__device__ Errc joined(Errc a, Errc b) {
+  if (a == Errc::needs_host || b == Errc::needs_host) return Errc::needs_host;
+  return a == Errc::ok ? b : a;
+}
+/// What all threads say together, which is ok, needs_host or corrupt.
 __device__ Errc verdict_of(Errc own) {
   if (__any_sync(device::kWholeWarp, own == Errc::needs_host)) return Errc::needs_host;
   return __any_sync(device::kWholeWarp, own != Errc::ok) ? Errc::corrupt : Errc::ok;
@@ -115,8 +120,8 @@ __device__ Errc take_chunk(const ParseArgs& args, const KnownChunk& known, const
     const ColumnPlace of_column = table.column(is_there ? c : 0, opaque);
     const std::uint64_t bytes = is_there ? decoded_table_bytes(models[c], of_column.column) : 0;
     const std::uint64_t behind = values_at + device::warp_prefix(bytes);
-    if (is_there && own == Errc::ok)
-      own = take_column(args, place, of_column, models[c], behind - bytes, opaque);
+    if (is_there)
+      own = joined(own, take_column(args, place, of_column, models[c], behind - bytes, opaque));
     values_at = __shfl_sync(device::kWholeWarp, behind, 31);
   }
   return verdict_of(own);
