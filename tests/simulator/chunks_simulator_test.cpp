@@ -423,6 +423,20 @@ TEST(ChunksSimulator, HeadsParseAsOnTheHostAtAnyAddress) {
   }
 }
 
+// More than a warp has threads, and than go to shared memory.
+TEST(ChunksSimulator, HeadsOfManyColumnsAreTaken) {
+  for (const std::size_t columns : {4, 5, 33, 40}) {
+    std::string record = "u16";
+    for (std::size_t c = 1; c < columns; ++c) record += c % 7 == 3 ? ",i32" : ",u8";
+    const Layout layout = parse_record(record).value();
+    const auto one = [&](std::uint64_t records) {
+      return make_chunk(layout, records, Pattern::smooth, pack_model(1, 2));
+    };
+    const std::vector<Chunk> chunks = {one(300), one(20), one(700)};
+    EXPECT_EQ(expect_parses_as_host(layout, chunks, 3, {}, chunks), 3);
+  }
+}
+
 TEST(ChunksSimulator, HeadsThatAreNotTheKnownOnesAreRefused) {
   for (const char* record : kRecords) {
     const Layout layout = parse_record(record).value();
