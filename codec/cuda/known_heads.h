@@ -13,6 +13,9 @@
 
 namespace gdelta::cuda {
 
+/// Longer heads are left to the kernel that parses them.
+inline constexpr std::uint64_t kMostKnownHeadBytes = 1ull << 30;
+
 /// A head that the host has read.
 struct KnownHead {
   std::uint64_t block_at = 0;        // of its block, in the stream
@@ -33,6 +36,7 @@ inline std::uint64_t append_known_heads(std::span<const KnownHead> heads,
     while (models.size() * sizeof models[0] % 16 != 0) models.emplace_back();
     chunks.push_back({.head_at = 0,
                       .models_at = models_at + models.size() * sizeof models[0],
+                      .block_bytes = parsed.frame.block_bytes(),
                       .lengths = parsed.segments.lengths,
                       .head_bytes = static_cast<std::uint32_t>(bytes.size()),
                       .fields_at = static_cast<std::uint32_t>(parsed.frame.head_at),

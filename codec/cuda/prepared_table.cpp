@@ -29,7 +29,8 @@ std::optional<ParsedChunk> parse_head(const ChunkInfo& chunk, const Layout& layo
   ParsedChunk parsed;
   format::BlockFrame& frame = parsed.frame;
   format::Cursor cursor = format::cursor_over(head);
-  if (format::parse_block_frame(cursor, frame) != format::HeadError::none || !frame.is_chunk() ||
+  if (head.size() > kMostKnownHeadBytes ||
+      format::parse_block_frame(cursor, frame) != format::HeadError::none || !frame.is_chunk() ||
       frame.payload_at() != head.size() || frame.block_bytes() != chunk.block_bytes ||
       parsed.opaque() != chunk.opaque ||
       format::block_check(head.first(frame.check_at())) != check_of(head, frame))

@@ -93,8 +93,17 @@ __device__ const ColumnHead* stage_models(const ColumnHead* models, std::uint32_
   return reinterpret_cast<const ColumnHead*>(staged);
 }
 
+/// Whether the table says of a chunk's place and sizes what its known head does; if not, it was put together of several.
+__device__ bool is_of_one_piece(const KnownChunk& known, const TableView& table,
+                                const TableChunk& place) {
+  const std::uint64_t record_bytes = place.opaque != 0 ? 1 : table.header.record_bytes;
+  return known.block_bytes == place.block_bytes && (known.head_at - place.block_at) % 16 == 0 &&
+         known.records * record_bytes == place.decoded_bytes;
+}
+
 __device__ Errc take_chunk(const ParseArgs& args, const KnownChunk& known, const TableView& table,
                            std::uint32_t chunk, uint4* staged) {
+  if (!is_of_one_piece(known, table, table.chunks[chunk])) return Errc::corrupt;
   const std::uint32_t thread = threadIdx.x & 31;
   const bool opaque = table.chunks[chunk].opaque != 0, in_segments = known.lengths > 0;
   const std::uint32_t num_columns = known.records == 0 ? 0 : opaque ? 1 : args.num_columns();

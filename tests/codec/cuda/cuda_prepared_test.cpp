@@ -3,6 +3,7 @@
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
 
+#include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/prepared_stream.h"
 
 namespace gdelta::test {
@@ -252,20 +253,56 @@ TEST(CudaPreparedSmall, PreparesWholeColumnsOfPagesAlone) {
 
 TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
   GDELTA_NEEDS_GPU();
-  Bytes values = walks("i32", 3000);
+  const Bytes values = walks("i32", 3000);
   const PreparedStream stream("i32", values, 12000, 1);
-  values[0] ^= std::byte{1};
-  const PreparedStream other("i32", values, 12000, 1);
   ASSERT_TRUE(stream.is_prepared());
-  ASSERT_EQ(stream.bytes.size(), other.bytes.size());
-  ChunkTable table = stream.table;  // but for where chunks are
-  const auto places = chunk_table_bytes(table.layout, table.num_chunks);
-  std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
-  for (int round = 0; round < 2; ++round, table.prepared_pages.clear()) {
+  const auto expect_refused = [&](const PreparedStream& other) {
+    ChunkTable table = stream.table;  // but for where chunks are
+    table.decoded_bytes = table.largest_chunk = other.table.decoded_bytes;
+    const auto places = chunk_table_bytes(table.layout, table.num_chunks);
+    std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
+    table.prepared_pages.clear();
     const Outcome outcome = decode(other.bytes, table);
     ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
     EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
-  }
+    if (other.bytes.size() != stream.bytes.size()) return;
+    table.prepared_pages = stream.table.prepared_pages;
+    const Outcome small = decode(other.bytes, table);
+    ASSERT_EQ(small.status[0].code, static_cast<int>(Errc::corrupt));
+    EXPECT_EQ(small.status[0].byte, other.info.chunks[0].byte);
+  };
+  Bytes changed = values;
+  changed[0] ^= std::byte{1};
+  const PreparedStream alike("i32", changed, 12000, 1);
+  ASSERT_EQ(stream.bytes.size(), alike.bytes.size());
+  expect_refused(alike);
+  // Shorter and longer ones, with more and fewer bytes to a record's place.
+  for (const std::size_t records : {40, 2999, 2985, 3000})
+    expect_refused(PreparedStream("i32", walks("i32", records, 2), 12000, 1));
+}
+
+// What is said of places is not what heads say, in a stream that is all right.
+TEST(CudaPreparedSmall, RefusesATableOfSeveralPieces) {
+  GDELTA_NEEDS_GPU();
+  const Bytes values = walks("i32", 6000);
+  const PreparedStream stream("i32", values, 12000, 1);
+  ASSERT_EQ(stream.table.num_chunks, 2u);
+  const auto status_with = [&](const auto& change) {
+    ChunkTable table = stream.without_columns();
+    cuda::TableChunk chunk;
+    std::byte* const at = table.bytes.data() + cuda::table_chunks_at(1);
+    std::memcpy(&chunk, at, sizeof chunk);
+    change(chunk);
+    std::memcpy(at, &chunk, sizeof chunk);
+    return decode(stream.bytes, table).status[0].code;
+  };
+  constexpr int kCorrupt = static_cast<int>(Errc::corrupt);
+  EXPECT_EQ(status_with([](cuda::TableChunk&) {}), static_cast<int>(Errc::ok));
+  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { --chunk.block_bytes; }), kCorrupt);
+  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_bytes = 20; }), kCorrupt);
+  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.decoded_bytes -= 4; }), kCorrupt);
+  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { ++chunk.block_at; }), kCorrupt);
+  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_at += 16; }), kCorrupt);
 }
 
 }  // namespace
