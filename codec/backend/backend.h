@@ -58,6 +58,8 @@ struct BatchSize {
   std::uint64_t most_bytes = 0;   // unless a single chunk has more
   std::uint64_t least_bytes = 0;  // of shorter chunks, more than `chunks`
   std::uint64_t chunks = 0;  // no more are needed, and memory that is not touched takes no time
+  // The most of what is decoded from memory to memory, where nothing is collected, if that is more than most_bytes.
+  std::uint64_t most_decoded_bytes = 0;
 
   std::uint64_t bytes_of(std::uint64_t chunk_bytes) const {
     return chunk_bytes >= most_bytes

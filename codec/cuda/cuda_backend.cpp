@@ -25,6 +25,8 @@ using cuda::EncodePipeline;
 constexpr std::uint64_t kFlightBytes = 16ull << 20;
 constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
+// Between batches a GPU waits.
+constexpr std::uint64_t kMostDecodedBytesPerDevice = 4ull << 30;
 // Four flights are there at once: decoded, compressed (at worst twice as long), and scratch.
 constexpr std::uint64_t kFlightsOfMemory = 16;
 // Where the device plans, a flight is the values, a stream of them, and what planning, mapping and ans leave from kernel to kernel.
@@ -129,7 +131,9 @@ class CudaBackend final : public Backend {
 
   BatchSize batch_size() const override {
     const std::uint64_t bytes = kBatchBytesPerDevice * devices_.size();
-    return {.most_bytes = bytes, .least_bytes = bytes};
+    return {.most_bytes = bytes,
+            .least_bytes = bytes,
+            .most_decoded_bytes = kMostDecodedBytesPerDevice * devices_.size()};
   }
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,

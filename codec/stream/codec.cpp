@@ -229,8 +229,10 @@ class MemoryDecoder {
   Result<void> add(ChunkBlock&& chunk) {
     if (batch_.empty())
       if (auto opened = backend_.open(out_.size()); !opened) return opened;
-    const bool full = batch_.is_full_for(chunk, backend_.batch_size().most_bytes) ||
-                      batch_.work_bytes_with(chunk) > memory_left_;
+    const BatchSize size = backend_.batch_size();
+    const bool full =
+        batch_.is_full_for(chunk, std::max(size.most_bytes, size.most_decoded_bytes)) ||
+        batch_.work_bytes_with(chunk) > memory_left_;
     if (!batch_.empty() && full)
       if (auto decoded = decode_batch(); !decoded) return decoded;
     const auto block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
