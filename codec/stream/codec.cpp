@@ -152,14 +152,25 @@ Result<void> compress_to(StreamSink& sink, std::span<const std::byte> values,
 struct WholeNeed {
   std::uint64_t decoded_bytes = 0;  // at most the largest number there is
   std::uint64_t work_bytes = 0;     // of the chunk that needs most, beside block and values
-  std::optional<ChunkBlock> only;   // its chunk, if it has one and is whole
+  // All chunks, so that nobody reads their heads again, if the file is whole and they take little memory or there is but one.
+  std::vector<ChunkBlock> chunks = {};
 };
+
+/// Chunks that wait may take so much of what decoding may hold.
+constexpr std::uint64_t kShareOfWaiting = 16;
+
+/// What a chunk that waits takes.
+std::uint64_t waiting_bytes(const ChunkBlock& chunk) {
+  return sizeof chunk + chunk.head.size() + parsed_chunk_bytes(*chunk.layout);
+}
 
 WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
   BlockStream blocks(input, memory_limit);
   WholeNeed need;
-  std::optional<ChunkBlock> first;
+  std::vector<ChunkBlock> waiting;
+  const std::uint64_t most_waiting = std::min(kMostNotesOfABatch, memory_limit / kShareOfWaiting);
+  std::uint64_t all_waiting = 0;
   for (;;) {
     auto chunk = blocks.next();
     if (!chunk) return need;
@@ -170,12 +181,13 @@ WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t
     need.work_bytes = std::max(need.work_bytes, alone.work_bytes());
     need.decoded_bytes += std::min((*chunk)->decoded_bytes,
                                    std::numeric_limits<std::uint64_t>::max() - need.decoded_bytes);
-    if ((*chunk)->number == 0)
-      first = std::move(*chunk);
+    all_waiting += waiting_bytes(**chunk);
+    if ((*chunk)->number == 0 || all_waiting <= most_waiting)
+      waiting.push_back(std::move(**chunk));
     else
-      first.reset();
+      waiting.clear();
   }
-  need.only = std::move(first);
+  need.chunks = std::move(waiting);
   return need;
 }
 
@@ -205,10 +217,11 @@ class MemoryDecoder {
         progress_(options.progress, options.progress_user),
         batch_(cpu_threads(options.threads)) {}
 
-  /// `only` is the chunk of the bytes, if that is known already.
-  Result<void> run(std::optional<ChunkBlock>&& only) {
-    if (only) {
-      if (auto added = add(std::move(*only)); !added) return added;
+  /// `known` are all chunks of the bytes, if anything is known of them.
+  Result<void> run(std::vector<ChunkBlock>&& known) {
+    if (!known.empty()) {
+      for (ChunkBlock& chunk : known)
+        if (auto added = add(std::move(chunk)); !added) return added;
       return decode_batch();
     }
     const ReadAt read_at = read_from(bytes_);
@@ -346,7 +359,7 @@ Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
     populate(out.data(), size, options.threads);
     out.resize(size);
     const std::uint64_t left = options.memory_limit - need.decoded_bytes;
-    if (auto done = MemoryDecoder(bytes, out, options, left).run(std::move(need.only)); !done)
+    if (auto done = MemoryDecoder(bytes, out, options, left).run(std::move(need.chunks)); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
@@ -364,7 +377,7 @@ Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::spa
       return tl::unexpected(std::move(checked.error()));
     const auto room = out.first(static_cast<std::size_t>(need.decoded_bytes));
     MemoryDecoder decoder(bytes, room, options, options.memory_limit);
-    if (auto done = decoder.run(std::move(need.only)); !done)
+    if (auto done = decoder.run(std::move(need.chunks)); !done)
       return tl::unexpected(std::move(done.error()));
     return need.decoded_bytes;
   });

@@ -138,6 +138,9 @@ TEST(MemoryLimit, MillionsOfShortChunksDoNotAddUp) {
   const HeldMemory whole;
   EXPECT_EQ(decompress(stream, limited(kMiB)).value().size(), kChunks);
   EXPECT_LE(whole.peak(), 2 * kMiB);
+  const HeldMemory unlimited;
+  EXPECT_EQ(decompress(stream, decode_on_cpu()).value().size(), kChunks);
+  EXPECT_LE(unlimited.peak(), 48 * kMiB);
 }
 
 TEST(MemoryLimit, LayoutsCount) {
