@@ -50,7 +50,7 @@ struct ChunkTable {
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
 /// Builds the table from what `inspect` found. If it was asked for models, `kinds` are those of the chunks, and the table has
-/// their heads: calls take some 30 µs less, as kernels only look whether the stream still has the same. Otherwise anything may
+/// their heads: calls take 20 to 30 µs less, as kernels only look whether the stream still has the same. Otherwise anything may
 /// occur. If all columns are pages of coder pack of one to four lanes, 4096 values at most, without strides, linear
 /// prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half the time or less.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
