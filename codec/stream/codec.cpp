@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <stdexcept>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/batch_turns.h"
@@ -282,6 +284,15 @@ class MemoryDecoder {
   std::size_t done_bytes_ = 0;  // of all chunks added
 };
 
+/// What the index says may be more than there is: no memory is touched.
+void reserve_if_possible(std::vector<std::byte>& out, std::uint64_t bytes) {
+  try {
+    out.reserve(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+}
+
 }  // namespace
 
 Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeOptions& options) {
@@ -387,9 +398,19 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
                                                 std::uint64_t begin, std::uint64_t end,
                                                 const DecodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
+    auto reader = RangeReader::open(read_from(bytes), bytes.size(), options);
+    if (!reader) return tl::unexpected(std::move(reader.error()));
     std::vector<std::byte> out;
-    if (auto done = read_range(read_from(bytes), bytes.size(), begin, end, append_to(out), options);
-        !done)
+    if (begin <= end && end <= reader->totals().decoded_bytes &&
+        end - begin <= options.output_limit)
+      reserve_if_possible(out, end - begin);
+    const Sink append = [&](std::span<const std::byte> values) -> Result<void> {
+      if (out.capacity() - out.size() >= values.size())
+        populate(out.data() + out.size(), values.size(), options.threads);
+      out.insert(out.end(), values.begin(), values.end());
+      return {};
+    };
+    if (auto done = reader->read(begin, end, append); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
