@@ -17,30 +17,15 @@ using format::ParsedChunk;
 
 constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
 
-std::uint32_t check_of(std::span<const std::byte> head, const format::BlockFrame& frame) {
-  std::uint32_t check = 0;
-  std::memcpy(&check, head.data() + frame.check_at(), sizeof check);
-  return check;
-}
-
 // What the head of a chunk says, unless it is not there or not that of the chunk: a caller may have put `chunk` together.
 std::optional<ParsedChunk> parse_head(const ChunkInfo& chunk, const Layout& layout) {
-  const std::span<const std::byte> head = chunk.head;
-  ParsedChunk parsed;
-  format::BlockFrame& frame = parsed.frame;
-  format::Cursor cursor = format::cursor_over(head);
-  if (head.size() > kMostKnownHeadBytes ||
-      format::parse_block_frame(cursor, frame) != format::HeadError::none || !frame.is_chunk() ||
-      frame.payload_at() != head.size() || frame.block_bytes() != chunk.block_bytes ||
-      parsed.opaque() != chunk.opaque ||
-      format::block_check(head.first(frame.check_at())) != check_of(head, frame))
+  if (chunk.head.size() > kMostKnownHeadBytes) return std::nullopt;
+  auto parsed = format::parse_chunk_block_head(chunk.head, chunk.byte, layout);
+  if (!parsed || parsed->frame.payload_at() != chunk.head.size() ||
+      parsed->frame.block_bytes() != chunk.block_bytes || parsed->opaque() != chunk.opaque ||
+      parsed->records * layout.record_bytes() != chunk.decoded_bytes)
     return std::nullopt;
-  const auto fields = head.subspan(frame.head_at, frame.head_bytes);
-  if (format::parse_chunk_fields(format::cursor_over(fields), layout, parsed) !=
-          format::HeadError::none ||
-      parsed.records * layout.record_bytes() != chunk.decoded_bytes)
-    return std::nullopt;
-  return parsed;
+  return *std::move(parsed);
 }
 
 // All of them, if all are there.
@@ -79,7 +64,7 @@ PreparedColumn prepare(const ChunkInfo& chunk, const ParsedChunk& parsed, const 
       .decoded_at = chunk.decoded_at,
       .block_bytes = static_cast<std::uint32_t>(frame.block_bytes()),
       .hashed_bytes = static_cast<std::uint32_t>(frame.check_at()),
-      .head_check = check_of(chunk.head, frame),
+      .head_check = format::stored_check(chunk.head, frame),
       .checks_at = static_cast<std::uint32_t>(frame.head_at + head.part_checks_at()),
       .section_at = static_cast<std::uint32_t>(frame.payload_at() + head.section_at),
       .records = static_cast<std::uint32_t>(parsed.records),

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
-#include <stdexcept>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/batch_turns.h"
@@ -284,15 +282,6 @@ class MemoryDecoder {
   std::size_t done_bytes_ = 0;  // of all chunks added
 };
 
-/// What the index says may be more than there is: no memory is touched.
-void reserve_if_possible(std::vector<std::byte>& out, std::uint64_t bytes) {
-  try {
-    out.reserve(static_cast<std::size_t>(bytes));
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
-}
-
 }  // namespace
 
 Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeOptions& options) {
@@ -403,7 +392,7 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
     std::vector<std::byte> out;
     if (begin <= end && end <= reader->totals().decoded_bytes &&
         end - begin <= options.output_limit)
-      reserve_if_possible(out, end - begin);
+      reserve_if_possible(out, end - begin);  // if not, it grows
     const Sink append = [&](std::span<const std::byte> values) -> Result<void> {
       if (out.capacity() - out.size() >= values.size())
         populate(out.data() + out.size(), values.size(), options.threads);

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <vector>
 
 #include "codec/backend/backend.h"
 #include "codec/coders/workers.h"
@@ -13,6 +16,19 @@
 #endif
 
 namespace gdelta {
+
+/// Makes room for so many bytes in all, and says whether it could: what was said to come may be more than there is. No memory
+/// is touched.
+inline bool reserve_if_possible(std::vector<std::byte>& out, std::uint64_t bytes) {
+  try {
+    out.reserve(static_cast<std::size_t>(bytes));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const std::length_error&) {
+    return false;
+  }
+}
 
 /// Has the system put pages behind [begin, begin + bytes), by so many threads (0: all), if they are worth it; what is in them is not
 /// changed. Where the system cannot, they come when they are touched.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,12 +45,8 @@ class VectorSink final : public StreamSink {
   void expect(std::uint64_t bytes) override {
     const auto size = static_cast<std::size_t>(out_.size() + bytes);
     if (size <= out_.capacity()) return;
-    try {
-      out_.reserve(size);
-    } catch (const std::bad_alloc&) {  // it may be less in the end
-      return;
-    }
-    populate(out_.data() + out_.size(), size - out_.size(), threads_);
+    if (reserve_if_possible(out_, size))
+      populate(out_.data() + out_.size(), size - out_.size(), threads_);
   }
   Result<void> put(std::span<const std::byte> bytes) override {
     out_.insert(out_.end(), bytes.begin(), bytes.end());

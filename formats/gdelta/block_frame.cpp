@@ -69,6 +69,11 @@ Cursor cursor_over(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
 }
 
+std::uint32_t stored_check(std::span<const std::byte> block, const BlockFrame& frame) {
+  return static_cast<std::uint32_t>(
+      cursor_over(block.subspan(frame.check_at())).fixed(kCheckBytes));
+}
+
 std::uint32_t append_block(std::vector<std::byte>& out, BlockTag tag,
                            std::span<const std::byte> head, std::uint64_t payload_bytes) {
   const std::size_t start = out.size();

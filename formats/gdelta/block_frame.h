@@ -17,6 +17,9 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes);
 /// The check of a block over its bytes from the tag to the end of the head.
 std::uint32_t block_check(std::span<const std::byte> tag_to_head);
 
+/// The check that a block says it has; its head is there.
+std::uint32_t stored_check(std::span<const std::byte> block, const BlockFrame& frame);
+
 /// XXH3-64 of bytes that come in pieces.
 class RunningHash {
  public:

@@ -121,8 +121,8 @@ tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk
                              column + 1, unknown_stage(chunk, column)));
 }
 
-Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
-                                      const Layout& layout) {
+Result<ParsedChunk> parse_chunk_block_head(std::span<const std::byte> block, std::uint64_t byte,
+                                           const Layout& layout) {
   Cursor cursor = cursor_over(block);
   ParsedChunk chunk;
   BlockFrame& frame = chunk.frame;
@@ -137,8 +137,7 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
   }
   if (cursor.left() < kCheckBytes || cursor.left() - kCheckBytes < frame.head_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk's head");
-  if (load_le(cursor.data + frame.check_at(), kCheckBytes) !=
-      block_check(block.first(frame.check_at())))
+  if (stored_check(block, frame) != block_check(block.first(frame.check_at())))
     return fail_at(Errc::corrupt, byte, "the chunk's head is damaged: its check differs");
   if (!frame.is_chunk())
     return fail_at(is_known_tag(frame.tag) ? Errc::corrupt : Errc::unsupported_feature, byte,
@@ -146,7 +145,13 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
   const HeadError error = parse_chunk_fields(
       cursor_over(block.subspan(frame.head_at, frame.head_bytes)), layout, chunk);
   if (error != HeadError::none) return chunk_head_error(error, chunk, byte);
-  if (block.size() - frame.payload_at() < frame.payload_bytes)
+  return chunk;
+}
+
+Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
+                                      const Layout& layout) {
+  auto chunk = parse_chunk_block_head(block, byte, layout);
+  if (chunk && block.size() - chunk->frame.payload_at() < chunk->frame.payload_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk");
   return chunk;
 }
@@ -186,8 +191,7 @@ IndexEntry chunk_entry(std::span<const std::byte> block) {
   entry.records = cursor.varint();
   if (cursor.byte() == kSegmentedKinds && entry.tag == BlockTag::chunk)
     parse_joins(cursor, entry.segments);
-  cursor = cursor_over(block.subspan(frame.check_at()));
-  entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));
+  entry.check = stored_check(block, frame);
   return entry;
 }
 

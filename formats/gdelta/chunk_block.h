@@ -48,6 +48,10 @@ std::string unknown_stage(const ParsedChunk& chunk, std::size_t column);
 tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,
                                        std::uint64_t byte);
 
+/// Does what parse_chunk_block does, but for the payload, of which nothing need be there.
+Result<ParsedChunk> parse_chunk_block_head(std::span<const std::byte> block, std::uint64_t byte,
+                                           const Layout& layout);
+
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
 /// starts in the file, `layout` the one in force (byte_layout() if the tag says opaque).
 /// Errors  truncated, corrupt, unsupported_feature: the first check of spec.md, section 8 that

@@ -23,14 +23,10 @@ constexpr std::uint64_t kGrowthBytes = 1 << 20;
 // Spares an entry of the index growing byte by byte.
 constexpr std::size_t kUsualEntryBytes = 64;
 
-/// The fields in a head as read_head returns it, and the check behind them.
+/// The fields in a head as read_head returns it.
 std::span<const std::byte> fields_of(std::span<const std::byte> head,
                                      const format::BlockFrame& frame) {
   return head.subspan(frame.head_at, frame.head_bytes);
-}
-std::uint32_t check_of(std::span<const std::byte> head, const format::BlockFrame& frame) {
-  Cursor check = format::cursor_over(head.subspan(frame.check_at()));
-  return static_cast<std::uint32_t>(check.fixed(format::kCheckBytes));
 }
 
 Error error_at(Errc code, std::uint64_t byte, std::string message) {
@@ -187,7 +183,7 @@ Result<std::vector<std::byte>> BlockStream::read_head(const BlockStart& start) {
       return fail_at(Errc::truncated, start.byte, "the input ends inside the head of a block");
   }
   const auto checked = std::span<const std::byte>(head).first(start.frame.check_at());
-  if (check_of(head, start.frame) != format::block_check(checked))
+  if (format::stored_check(head, start.frame) != format::block_check(checked))
     return fail_at(Errc::corrupt, start.byte,
                    "the head of the block is damaged: its check differs");
   return head;
@@ -209,7 +205,7 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   if (auto joined = check_joins(chunk); !joined) return tl::unexpected(joined.error());
   chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
   if (chunk.parsed.unknown.empty()) chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
-  chunk.check = check_of(*head, start.frame);
+  chunk.check = format::stored_check(*head, start.frame);
   chunk.head = std::move(*head);
   expect_in_index({.tag = start.frame.tag,
                    .block_bytes = chunk.block_bytes(),
@@ -300,7 +296,7 @@ void BlockStream::expect_head_in_index(std::span<const std::byte> head,
   const auto fields = fields_of(head, frame);
   expect_in_index({.tag = frame.tag,
                    .block_bytes = frame.block_bytes(),
-                   .check = check_of(head, frame),
+                   .check = format::stored_check(head, frame),
                    .records = 0,
                    .head = {fields.begin(), fields.end()}});
 }
