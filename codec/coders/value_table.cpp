@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "codec/coders/coder.h"
-#include "formats/gdelta/maps/table_layout.h"
+#include "codec/coders/table_bins.h"
 #include "kernels/ans/ans_bins.h"
 #include "kernels/words/maps/ordered.h"
 
@@ -28,83 +28,6 @@ std::uint64_t value_of(std::uint64_t entry, ValueType type) {
   return is_float(type) ? OrderedMap::undo(entry, value_bits(type)) & mask_of(type) : entry;
 }
 
-// ---- Bins
-
-constexpr int kMostLength = 64;
-constexpr int kMostBins = 1 << format::kMostSelectorBits;
-
-/// Offsets of a bin for gaps of up to `last` bits behind those of up to `before` (none: -1). Of one length
-/// alone the highest bit is known.
-constexpr int bits_of_bin(int before, int last) {
-  return last == before + 1 && last > 0 ? last - 1 : last;
-}
-
-/// The best bins for gaps of these lengths, and what all offsets take, for every number of bins: made when it is
-/// asked for.
-class BinChoice {
- public:
-  explicit BinChoice(const std::uint64_t (&counts)[kMostLength + 1]) {
-    while (longest_ > 0 && counts[longest_] == 0) --longest_;
-    for (int length = 0; length <= kMostLength; ++length) {
-      sums_[length + 1] = sums_[length] + counts[length];
-      fewest_bits_ += counts[length] * static_cast<std::uint64_t>(bits_of_bin(length - 1, length));
-    }
-    for (int last = 0; last <= longest_; ++last)
-      least_[0][last] = sums_[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
-  }
-
-  /// What they take at least, in any number of bins.
-  std::uint64_t fewest_bits() const { return fewest_bits_; }
-
-  std::uint64_t bits(int bins) {
-    for (; made_ < bins; ++made_)
-      for (int last = 0; last <= longest_; ++last) add_bin(made_, last);
-    return least_[bins - 1][longest_];
-  }
-
-  /// Precondition: their bits have been asked for.
-  void put(int bins, std::uint8_t* bin_bits) const {
-    int last = longest_;
-    std::vector<int> ends;  // lengths, the longest first
-    for (int bin = bins - 1; bin >= 0; --bin) {
-      if (bin == 0 || before_[bin][last] != last) ends.push_back(last);
-      if (bin > 0) last = before_[bin][last];
-    }
-    std::fill_n(bin_bits, bins, std::uint8_t{0});
-    int before = -1;
-    for (std::size_t bin = 0; bin < ends.size(); ++bin) {
-      const int end = ends[ends.size() - 1 - bin];
-      bin_bits[bin] = static_cast<std::uint8_t>(bits_of_bin(before, end));
-      before = end;
-    }
-  }
-
- private:
-  // The best last bin of those up to `bin` that end with lengths of `last`.
-  void add_bin(int bin, int last) {
-    std::uint64_t least = least_[bin - 1][last];
-    before_[bin][last] = last;
-    const auto try_bin = [&](int before, std::uint64_t bits_of_one) {
-      const std::uint64_t bits =
-          least_[bin - 1][before] + (sums_[last + 1] - sums_[before + 1]) * bits_of_one;
-      if (bits >= least) return;
-      least = bits;
-      before_[bin][last] = before;
-    };
-    const auto length = static_cast<std::uint64_t>(last);
-    for (int before = 0; before + 1 < last; ++before) try_bin(before, length);
-    if (last > 0) try_bin(last - 1, length - 1);
-    least_[bin][last] = least;
-  }
-
-  int longest_ = kMostLength;
-  int made_ = 1;  // numbers of bins
-  std::uint64_t fewest_bits_ = 0;
-  std::uint64_t sums_[kMostLength + 2] = {};  // of counts below a length
-  std::uint64_t least_[kMostBins][kMostLength + 1];
-  int before_[kMostBins][kMostLength + 1];
-};
-
 std::vector<std::uint64_t> entries_of(std::span<const std::uint64_t> values, ValueType type) {
   std::vector<std::uint64_t> entries(values.size());
   std::transform(values.begin(), values.end(), entries.begin(),
@@ -122,46 +45,15 @@ std::vector<std::uint64_t> gaps_of(std::span<const std::uint64_t> entries, std::
 }
 
 /// Sets the bins that take the fewest bits.
-void choose_bins(std::span<const std::uint64_t> gaps, format::TableFields& fields) {
-  std::uint64_t counts[kMostLength + 1] = {};
+void choose_bins_of(std::span<const std::uint64_t> gaps, format::TableFields& fields) {
+  std::uint64_t counts[kMostGapBits + 1] = {};
   for (const std::uint64_t gap : gaps) ++counts[std::bit_width(gap)];
-  BinChoice choice(counts);
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int selector_bits = 0; selector_bits <= format::kMostSelectorBits; ++selector_bits) {
-    const std::uint64_t others = gaps.size() * static_cast<std::uint64_t>(selector_bits) +
-                                 (std::uint64_t{8} << selector_bits);
-    if (choice.fewest_bits() + others >= least) break;
-    const std::uint64_t bits = choice.bits(1 << selector_bits) + others;
-    if (bits >= least) continue;
-    least = bits;
-    fields.selector_bits = static_cast<std::uint8_t>(selector_bits);
-    choice.put(1 << selector_bits, fields.bin_bits);
-  }
+  BinRows rows;
+  rows.begin(counts);
+  choose_bins(rows, fields, [&](int bin) {
+    for (int last = 0; last <= rows.longest; ++last) rows.make(bin, last);
+  });
 }
-
-/// Finds the first bin that a gap is in.
-class BinSearch {
- public:
-  explicit BinSearch(const format::TableBins& bins) {
-    // Bins follow each other without gaps, up to one that nothing is beyond.
-    std::fill(std::begin(starts_), std::end(starts_), ~std::uint64_t{0});
-    for (int bin = 0; bin < 1 << bins.fields.selector_bits; ++bin) {
-      starts_[bin] = bins.starts[bin];
-      if (bins.fields.bin_bits[bin] == 64) return;
-    }
-  }
-
-  /// Precondition: there is one, and a gap is below 2^64 - 1.
-  int find(std::uint64_t gap) const {
-    int bin = 0;
-    for (int step = kMostBins / 2; step > 0; step /= 2)
-      bin += gap >= starts_[bin + step] ? step : 0;
-    return bin;
-  }
-
- private:
-  std::uint64_t starts_[kMostBins];
-};
 
 /// Writes numbers of bits behind each other, the lowest first.
 class BitRun {
@@ -273,7 +165,7 @@ CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type) {
   const std::vector<std::uint64_t> gaps = gaps_of(entries, mask_of(type));
   CodedTable table;
   table.fields.entries = static_cast<std::uint32_t>(entries.size());
-  choose_bins(gaps, table.fields);
+  choose_bins_of(gaps, table.fields);
   const format::TableBins bins(table.fields, value_bytes(type));
   const BinSearch search(bins);
   std::vector<std::uint8_t> chosen(gaps.size());

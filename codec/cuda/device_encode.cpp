@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codec/cuda/ans_encode.h"
+#include "codec/cuda/container/make_dictionaries_cuda.h"
 #include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/plan_steps_cuda.h"
@@ -15,6 +16,7 @@
 #include "codec/plan/exact_maps.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/quick_dictionaries.h"
 #include "codec/plan/quick_steps.h"
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
@@ -136,12 +138,26 @@ TaskSums sums_of(const cuda::CutShape& shape, bool trials) {
 struct EncodeScratch {
   cuda::PlanArgs plan;
   cuda::MapChunksArgs maps;
+  cuda::MakeDictionariesArgs dictionaries;
   cuda::PlanStepsArgs steps;
   cuda::PackArgs pack;
   cuda::MakeChecksArgs checks;
   std::uint64_t* entries;
   cuda::StreamPlaces* places;
 };
+
+cuda::LaneTables take_tables(cuda::ScratchLayout& layout, const cuda::CutShape& shape) {
+  cuda::LaneTables tables{};
+  if (shape.num_chunks > 0)
+    tables.entries = std::min(kMostQuickEntries, shape.records_of(0) / kTuplesOfQuickEntry);
+  tables.value_bytes = shape.value_bytes;
+  const std::uint64_t lanes = std::uint64_t{shape.num_chunks} * shape.tuple;
+  const std::uint64_t places = lanes * tables.places_of_lane();
+  tables.places = layout.take<unsigned char>(places * shape.value_bytes);
+  tables.indices = layout.take<std::uint16_t>(places);
+  tables.coded = layout.take<std::uint32_t>(lanes * tables.coded_words());
+  return tables;
+}
 
 EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& encode,
                            const cuda::CutShape& shape) {
@@ -167,9 +183,15 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
     maps.chunks = layout.take<cuda::ExactChunk>(chunks);
     maps.lanes = layout.take<cuda::ExactLane>(chunks * shape.tuple);
     maps.fields = layout.take<unsigned char>(chunks * cuda::ExactMaps::field_bytes(shape.tuple));
+    maps.tables = take_tables(layout, shape);
     scratch.maps.part_checks = layout.take<std::uint32_t>(sums_of(shape, false).pages);
     scratch.maps.words = layout.take<unsigned char>(chunks * scratch.maps.words_pitch);
   }
+  scratch.dictionaries = {.shape = shape,
+                          .type = encode.column.type,
+                          .maps = scratch.maps.maps,
+                          .words = scratch.maps.words,
+                          .words_pitch = scratch.maps.words_pitch};
   scratch.plan = {.shape = shape,
                   .tasks = pack.tasks,
                   .unit_starts = pack.unit_starts,
@@ -290,8 +312,10 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
 /// The models of all chunks, and words in the place of values where they have maps.
 cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
-  if (scratch.maps.maps.chunks != nullptr)
+  if (scratch.maps.maps.chunks != nullptr) {
+    if (auto error = cuda::launch_make_dictionaries(scratch.dictionaries, stream)) return error;
     if (auto error = cuda::launch_map_chunks(scratch.maps, stream)) return error;
+  }
   return scratch.steps.steps.bytes == nullptr ? cudaSuccess
                                               : cuda::launch_plan_steps(scratch.steps, stream);
 }
@@ -322,7 +346,7 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
   if (auto error = cuda::launch_write_frames(write, stream)) return error;
   if (auto error = cuda::launch_write_ans(ans, stream)) return error;
-  return cuda::launch_copy_raw(write, stream);
+  return cuda::launch_copy_rest(write, stream);
 }
 
 cudaError_t launch_encode_pack(const DeviceEncode& encode, const cuda::CutShape& shape,
@@ -340,7 +364,7 @@ cudaError_t launch_encode_pack(const DeviceEncode& encode, const cuda::CutShape&
   // Heads and index are hashed by few threads, beside the pages.
   if (auto error = cuda::launch_write_frames(write, stream)) return error;
   if (auto error = cuda::launch_write_pages(write.pack, range, stream)) return error;
-  return cuda::launch_copy_raw(write, stream);
+  return cuda::launch_copy_rest(write, stream);
 }
 
 }  // namespace
@@ -372,7 +396,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
     cuda::add_column(table.kinds, coder, shape->tuple, groups,
-                     {.maps = shape->exact_maps != 0 || finds_steps(encode)});
+                     {.maps = shape->exact_maps != 0 || finds_steps(encode),
+                      .dictionaries = shape->exact_maps != 0});
   return table;
 }
 

@@ -7,8 +7,10 @@
 
 #include "codec/coders/coder.h"
 #include "codec/coders/maps/value_map.h"
+#include "codec/coders/value_table.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/quick_dictionaries.h"
 #include "codec/plan/sampled_groups.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/words/map_lane.h"
@@ -29,12 +31,10 @@ class ExactMapChoice {
   std::shared_ptr<MappedColumn> map(ColumnMaps& maps, std::optional<PlainFronts>& of_plain) const {
     Found found;
     for (int lane = 0; lane < column_.column.tuple; ++lane)
-      found.push_back(value_bytes(column_.column.type) == 8 ? find<std::uint64_t>(lane)
-                                                            : find<std::uint32_t>(lane));
-    if (!has_any(found)) return nullptr;
+      found.push_back(is_wide() ? find<std::uint64_t>(lane) : find<std::uint32_t>(lane));
     of_plain = choose_plain_fronts(column_, settings_, workers_);
     const Front& plain = of_plain->best_front();
-    drop_those_that_save_little(plain, found);
+    for (int lane = 0; lane < column_.column.tuple; ++lane) settle(plain, lane, found);
     while (has_any(found)) {
       maps = maps_of(found, plain.map);
       auto mapped = std::make_shared<MappedColumn>(column_, maps, workers_);
@@ -51,6 +51,7 @@ class ExactMapChoice {
   struct LaneFound {
     LaneMapping mapping;
     std::uint64_t bits;  // of the lane behind it
+    std::vector<std::uint64_t> table = {};
   };
   using Found = std::vector<std::optional<LaneFound>>;
 
@@ -61,10 +62,21 @@ class ExactMapChoice {
 
   static ColumnMaps maps_of(const Found& found, ValueMap plain) {
     ColumnMaps maps;
-    for (const auto& lane : found)
+    bool any_table = false;
+    for (const auto& lane : found) {
       maps.lanes.push_back(lane ? lane->mapping
                                 : LaneMapping{.map = static_cast<std::uint8_t>(plain)});
+      maps.tables.push_back(lane ? lane->table : std::vector<std::uint64_t>{});
+      any_table |= !maps.tables.back().empty();
+    }
+    if (!any_table) maps.tables.clear();
     return maps;
+  }
+
+  bool is_wide() const { return value_bytes(column_.column.type) == 8; }
+
+  GroupSample sample() const {
+    return sample_groups(column_.records, column_.column.tuple, policy_.orders.groups);
   }
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
@@ -102,16 +114,14 @@ class ExactMapChoice {
   /// What gives the values of all sampled groups back.
   template <class Word>
   std::optional<LaneFound> find(int lane) const {
-    const GroupSample sample =
-        sample_groups(column_.records, column_.column.tuple, policy_.orders.groups);
     LaneGroups<Word> groups;
-    add_groups(lane, sample, 0, 1, groups);
+    add_groups(lane, sample(), 0, 1, groups);
     // Mostly one group refuses them all.
     const auto& words = groups.words;
     const bool all_alike =
         std::all_of(words.begin(), words.end(), [&](Word word) { return word == words.front(); });
     if (!all_alike && !find_mapping(words)) return std::nullopt;
-    add_groups(lane, sample, 1, sample.count, groups);
+    add_groups(lane, sample(), 1, sample().count, groups);
     const auto found = find_mapping(words);
     if (!found) return std::nullopt;
     return LaneFound{found->mapping, bits_behind(found->mapping, groups.with_history)};
@@ -125,15 +135,34 @@ class ExactMapChoice {
                                  effort());
   }
 
-  void drop_those_that_save_little(const Front& plain, Found& found) const {
-    const ResidualSource source(column_, plain);
-    for (std::size_t lane = 0; lane < found.size(); ++lane) {
-      if (!found[lane]) continue;
-      const std::uint64_t without =
-          lane_bits(source, static_cast<int>(lane), plain.orders[lane], effort(), workers_);
-      if (!saves_a_pass(found[lane]->bits, without, policy_.strides.gain_permille))
-        found[lane].reset();
-    }
+  /// Leaves of a lane what saves enough: what was found, or a dictionary.
+  void settle(const Front& plain, int lane, Found& found) const {
+    std::optional<LaneFound>& own = found[static_cast<std::size_t>(lane)];
+    std::uint64_t bits =
+        lane_bits(ResidualSource(column_, plain), lane, plain.orders[lane], effort(), workers_);
+    if (own && !saves_a_pass(own->bits, bits, policy_.strides.gain_permille)) own.reset();
+    if (own) bits = own->bits;
+    if (!settings_.dictionaries) return;
+    auto table = choose_quick_dictionary(column_, lane, bits);
+    if (!table) return;
+    const std::uint64_t table_bytes = encode_table(*table, column_.column.type).bytes.size();
+    const std::uint64_t index_bits = is_wide() ? bits_of_indices<std::uint64_t>(lane, *table)
+                                               : bits_of_indices<std::uint32_t>(lane, *table);
+    if (!dictionary_pays(table_bytes, index_bits, bits)) return;
+    own = {.mapping = {.map = static_cast<std::uint8_t>(ValueMap::dictionary)},
+           .bits = index_bits,
+           .table = std::move(*table)};
+  }
+
+  template <class Word>
+  std::uint64_t bits_of_indices(int lane, const std::vector<std::uint64_t>& table) const {
+    LaneGroups<Word> groups;
+    add_groups(lane, sample(), 0, sample().count, groups);
+    DistinctWords words(table.size());
+    for (const std::uint64_t value : table) words.add(value);
+    words.find_numbers(std::span(groups.with_history));
+    return least_lane_bits<Word>(groups.with_history, column_.column, column_.records,
+                                 settings_.order, effort());
   }
 
   const ColumnBytes& column_;

@@ -44,8 +44,9 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
-  // What repeats may repeat without a dictionary, too.
-  const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
+  // What repeats may repeat without a dictionary, too. Low levels have asked for more than a little.
+  const bool plans_without =
+      policy.plans_without_maps || (!policy.quick_maps && !maps.tables.empty());
   if (keeps && !plans_without) return model;
   if (keeps && made.bytes.empty())
     made = encode_section(mapped->column(), model, policy, policy.ans, workers);
@@ -109,8 +110,9 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   own.plain_bytes |= opaque;
   if (opaque) own.order.reset();
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
-  // Devices look nothing up in chunks that say their segments.
-  if (!segments.empty() && own.device_decodable) own.dictionaries = false;
+  // Devices look nothing up in chunks that say their segments, and decode what low levels write.
+  if (!segments.empty() && (own.device_decodable || level_policy(own.level).quick_maps))
+    own.dictionaries = false;
   ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
                      .record_bytes = layout.record_bytes(),
                      .records = values.size() / layout.record_bytes(),

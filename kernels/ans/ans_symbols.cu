@@ -129,13 +129,13 @@ __global__ void __launch_bounds__(kThreads) choose_ans_kernel(AnsEncodeArgs<Word
     }
     if (threadIdx.x > 0) continue;
     PackResult result{0, static_cast<std::uint32_t>(task.raw_bytes()), SectionKind::raw};
-    const std::uint64_t table_bytes = 4 * static_cast<std::uint64_t>(task.num_pages) +
-                                      args.tables[t].field_bytes + task.map_bytes + task.step_bytes;
+    const std::uint64_t head_bytes = 4 * static_cast<std::uint64_t>(task.num_pages) +
+                                     args.tables[t].field_bytes + task.map_bytes + task.step_bytes;
     if (args.differs[t] == 0) {
       result.kind = SectionKind::constant;
       result.section_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;
       args.part_checks[task.first_page] = check_of_constant(task);
-    } else if (worth_keeping(section_bytes, table_bytes, task.raw_bytes())) {
+    } else if (worth_keeping(section_bytes + task.table_bytes, head_bytes, task.raw_bytes())) {
       result.kind = SectionKind::ans;
       result.section_bytes = section_bytes;
     }

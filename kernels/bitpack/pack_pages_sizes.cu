@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs 
       if (args.differs[t] == 0) {
         result.kind = SectionKind::constant;
         result.section_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;
-      } else if (worth_keeping(packed_bytes, directory_bytes, raw_bytes)) {
+      } else if (worth_keeping(packed_bytes + task.table_bytes, directory_bytes, raw_bytes)) {
         result.kind = SectionKind::pack;
         result.section_bytes = static_cast<std::uint32_t>(packed_bytes);
       }

@@ -23,6 +23,7 @@ struct PackTask {
   std::uint32_t state_bytes;  // at the start of every page
   std::uint32_t map_bytes;    // that the head has of such maps,
   std::uint32_t step_bytes;   // and of steps; 0: there are none
+  std::uint32_t table_bytes;  // of dictionaries, behind the section
   std::uint64_t first_value;  // values of the tasks before
   TaskStride strides[2];
   std::uint8_t num_strides;

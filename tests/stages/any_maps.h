@@ -62,7 +62,7 @@ inline void put_tables(const ColumnBytes& column, ColumnMaps& maps) {
     LaneMapping& mapping = maps.lanes[static_cast<std::size_t>(lane)];
     maps.tables.emplace_back();
     if (!format::map_traits(static_cast<ValueMap>(mapping.map)).has_table) continue;
-    auto table = table_of_lane(column, lane);
+    auto table = table_of_lane(column, lane, most_table_entries(column.records));
     if (table) maps.tables.back() = std::move(*table);
     if (!table) mapping = {};
   }

@@ -83,8 +83,8 @@ std::uint64_t most_table_entries(std::uint64_t records) {
   return std::min(format::kMostTableEntries, records / format::kTuplesOfAnEntry);
 }
 
-std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane) {
-  const std::uint64_t most = most_table_entries(column.records);
+std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane,
+                                                        std::uint64_t most) {
   if (most == 0) return std::nullopt;
   const int bytes = value_bytes(column.column.type);
   Values values = bytes == 8   ? distinct_values<std::uint64_t>(column, lane, most)

@@ -24,8 +24,9 @@ std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, st
 /// That a table of a lane may hold.
 std::uint64_t most_table_entries(std::uint64_t records);
 
-/// The table of a lane: none if it has more values than a table may hold.
+/// The table of a lane: none if it would have more than `most` entries.
 /// Complexity  one pass over the lane; it ends as soon as there are too many
-std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane);
+std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane,
+                                                        std::uint64_t most);
 
 }  // namespace gdelta

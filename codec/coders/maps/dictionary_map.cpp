@@ -46,7 +46,7 @@ std::optional<MapTrial<Word>> try_table(const ColumnBytes& column, int lane,
   if (value_bytes(type) == 1 || most == 0) return std::nullopt;
   const auto few = few_values({sample.words.begin(), sample.words.end()}, most, type);
   if (!few || !table_may_pay(column, sample, *few, limit)) return std::nullopt;
-  const auto table = table_of_lane(column, lane);
+  const auto table = table_of_lane(column, lane, most);
   if (!table) return std::nullopt;
   const std::uint64_t table_bits = 8 * encode_table(*table, type).bytes.size();
   MapTrial<Word> trial = look_up(sample, *table);

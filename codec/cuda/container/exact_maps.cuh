@@ -43,4 +43,9 @@ __device__ void with_exact_words(const LaneMapping& mapping, const Function& fun
 
 __device__ inline bool has_exact_map(const LaneMapping& mapping) { return mapping.map != 0; }
 
+/// Whether its words are indices.
+__device__ inline bool has_table(const ExactLane& lane) {
+  return lane.mapping.map == kMapNumber<DictionaryMap>;
+}
+
 }  // namespace gdelta::cuda

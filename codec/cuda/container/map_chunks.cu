@@ -5,6 +5,7 @@
 
 #include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/map_chunks_cuda.h"
+#include "codec/cuda/container/word_set.cuh"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
@@ -31,6 +32,8 @@ constexpr std::uint32_t kRounds = 4;
 template <class Word>
 struct ChunkWords {
   const ExactLane* lanes;
+  const LaneTables& tables;
+  std::uint64_t first_lane;
   std::uint8_t plain;  // the map of lanes without one of their own
   const unsigned char* from;
   Word* to;
@@ -39,6 +42,8 @@ struct ChunkWords {
 
   __device__ ChunkWords(const MapChunksArgs& args, std::uint32_t chunk)
       : lanes(args.maps.lanes_of(chunk)),
+        tables(args.maps.tables),
+        first_lane(std::uint64_t{chunk} * args.shape.tuple),
         plain(args.maps.chunks[chunk].plain),
         from(args.shape.values + chunk * args.shape.chunk_records * args.shape.tuple_bytes),
         to(reinterpret_cast<Word*>(args.words + chunk * args.words_pitch)),
@@ -77,6 +82,17 @@ struct ChunkWords {
     const auto in_order = [&](Word value) {
       return big_endian ? swap_value(value, sizeof(Word)) : value;
     };
+    if (has_table(lanes[lane])) {
+      const std::uint64_t number = first_lane + lane;
+      const WordSet<Word> set(tables.places_of<Word>(number), tables.set_size());
+      const std::uint16_t* const indices = tables.indices_of(number);
+      function([&](Word value, Word& word) {
+        const std::uint32_t place = set.find(in_order(value));
+        word = indices[place];
+        return place <= tables.set_size();
+      });
+      return;
+    }
     if (has_exact_map(mapping)) {
       with_exact_words<Word>(mapping, [&](const auto& words) {
         function([&](Word value, Word& word) { return words.find(in_order(value), word); });
@@ -192,8 +208,9 @@ __device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t c
   for (int lane = 0; lane < tuple; ++lane) {
     const LaneMapping& own = lanes[lane].mapping;
     const auto map = static_cast<ValueMap>(own.map);
-    format::write_map_fields(fields, args.shape.value_bytes,
-                             {.map = map, .step = own.step, .offset = own.offset});
+    format::write_map_fields(
+        fields, args.shape.value_bytes,
+        {.map = map, .step = own.step, .offset = own.offset, .table = lanes[lane].table});
   }
   fields.varint(0);  // exceptions
   return static_cast<std::uint32_t>(fields.at - begin);
@@ -224,8 +241,9 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   task.big_endian = false;
   task.planned_raw =
       !args.shape.asked_coder && !looks_worth_packing(bits, task.tuple, task.raw_bytes());
-  task.state_bytes = 0;
+  task.state_bytes = task.table_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {
+    if (has_table(lanes[lane])) task.table_bytes += lanes[lane].table.bytes;
     if (has_exact_map(lanes[lane].mapping)) task.orders[lane] = lanes[lane].order;
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * task.value_bytes;
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/words/maps/lane_mapping.h"
@@ -65,10 +66,38 @@ struct CutShape {
 
 /// A lane of a chunk that may get a map in a pass of its own.
 struct ExactLane {
-  LaneMapping mapping;       // without one the lane has the map without fields
-  std::uint64_t bits;        // about what it takes behind it,
-  std::uint64_t plain_bits;  // and behind the map without fields
-  std::uint8_t order;        // behind it
+  LaneMapping mapping;        // without one the lane has the map without fields
+  std::uint64_t bits;         // about what it takes behind it,
+  std::uint64_t plain_bits;   // and behind the map without fields
+  format::TableFields table;  // of a dictionary
+  std::uint8_t order;         // behind it
+};
+
+/// Tables of lanes with a dictionary: where their values are found, with the indices that they have, and as they are coded. Arrays
+/// in device memory.
+struct LaneTables {
+  unsigned char* places;   // [lanes × places_of_lane()] words: WordSet
+  std::uint16_t* indices;  // [lanes × places_of_lane()]
+  std::uint32_t* coded;    // [lanes × coded_words()]
+  std::uint32_t entries;   // that a table may have
+  std::uint32_t value_bytes;
+
+  /// Two of three places are taken at most.
+  GDELTA_HD std::uint32_t set_size() const { return entries + entries / 2 + 1; }
+  /// With the two behind them that WordSet has, those of all lanes aligned.
+  GDELTA_HD std::uint32_t places_of_lane() const { return (set_size() + 2 + 7) / 8 * 8; }
+  /// Bins take no more than one of all gaps would.
+  GDELTA_HD std::uint32_t coded_words() const { return (entries + 2) * value_bytes / 4 + 1; }
+  template <class Word>
+  GDELTA_HD Word* places_of(std::uint64_t lane) const {
+    return reinterpret_cast<Word*>(places) + lane * places_of_lane();
+  }
+  GDELTA_HD std::uint16_t* indices_of(std::uint64_t lane) const {
+    return indices + lane * places_of_lane();
+  }
+  GDELTA_HD std::uint32_t* coded_of(std::uint64_t lane) const {
+    return coded + lane * coded_words();
+  }
 };
 
 /// What is known of a chunk with such lanes.
@@ -82,12 +111,14 @@ struct ExactChunk {
 
 /// The maps in a pass of their own that lanes of chunks may get (codec/plan/exact_maps.h). Arrays in device memory.
 struct ExactMaps {
-  static constexpr std::uint32_t kMostLaneFields = 1 + 10 + 8;  // a number, a step, an offset
+  /// A number, and a step and an offset, or what is said of a table.
+  static constexpr std::uint32_t kMostLaneFields = 1 + 3 + 3 + 2 + (1 << format::kMostSelectorBits);
 
   ExactChunk* chunks;  // null: none is looked for
   ExactLane* lanes;    // [chunks × tuple]
   unsigned char*
       fields;  // [chunks × field_bytes(tuple)]: what heads say behind the number of the map
+  LaneTables tables;
   std::uint32_t tuple;
 
   static constexpr std::uint32_t field_bytes(std::uint32_t tuple) {

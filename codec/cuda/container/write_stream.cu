@@ -1,3 +1,4 @@
+#include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/warp_sink.cuh"
 #include "codec/cuda/container/write_stream_cuda.h"
@@ -63,7 +64,7 @@ struct ChunkToWrite {
       : task(args.pack.tasks[chunk]),
         result(args.pack.results[chunk]),
         traits(format::coder_traits(coder_of(result.kind))) {
-    model.column_bytes = result.section_bytes;
+    model.column_bytes = column_bytes();
     model.section.coder = coder_of(result.kind);
     model.section.part_groups = part_groups(task, traits.parts);
     const std::uint64_t parts = format::num_parts(model.section, task.records);
@@ -83,6 +84,10 @@ struct ChunkToWrite {
     }
     model.fields = args.fields.of(chunk);
     model.ends = {args.pack.page_ends + task.first_page, parts};
+  }
+
+  __device__ std::uint64_t column_bytes() const {
+    return result.section_bytes + (traits.codes_residuals ? task.table_bytes : 0);
   }
 
   template <class Sink>
@@ -141,10 +146,10 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
       const ChunkToWrite head(args, chunk);
-      const std::uint64_t section_bytes = head.result.section_bytes;
-      frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), section_bytes);
+      const std::uint64_t column_bytes = head.column_bytes();
+      frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), column_bytes);
       decoded_bytes = head.task.raw_bytes();
-      mine.blocks = frame + section_bytes;
+      mine.blocks = frame + column_bytes;
       format::ByteCount entry;
       write_entry(entry, head.task, mine.blocks, 0);
       mine.entries = entry.total;
@@ -198,12 +203,12 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
   const int thread = threadIdx.x & 31;
   const ChunkToWrite head(args, chunk);
   const auto& [task, result, traits, model] = head;
-  const std::uint64_t head_bytes = head.head_bytes();
+  const std::uint64_t head_bytes = head.head_bytes(), column_bytes = head.column_bytes();
   const std::uint64_t check_at =
-      frame_bytes(format::BlockTag::chunk, head_bytes, result.section_bytes) - kCheckBytes;
+      frame_bytes(format::BlockTag::chunk, head_bytes, column_bytes) - kCheckBytes;
   Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
   WarpSink sink{block, thread};
-  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes, result.section_bytes);
+  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes, column_bytes);
   head.write_head(sink);
   if (traits.device == format::DeviceDecoding::fill) {
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
@@ -215,7 +220,7 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
   sink.le(kCheckBytes, check);
   if (args.pack.num_tasks == 1) return;  // there is no index
   WarpSink entry{args.pack.out + args.places->entries_at + args.entries[chunk], thread};
-  write_entry(entry, task, check_at + kCheckBytes + result.section_bytes, check);
+  write_entry(entry, task, check_at + kCheckBytes + column_bytes, check);
 }
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
@@ -231,19 +236,38 @@ __global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
     write_chunk(args, secret, chunk);
 }
 
-// ---- Sections that are the values
+// ---- Sections that are the values, and what follows others
+
+/// The tables of lanes with a dictionary, one behind the other; threads share the work.
+__device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* out,
+                            std::uint32_t thread, std::uint32_t threads) {
+  const ExactLane* const lanes = maps.lanes_of(chunk);
+  for (std::uint32_t lane = 0; lane < maps.tuple; ++lane) {
+    if (!has_table(lanes[lane])) continue;
+    const std::uint32_t bytes = lanes[lane].table.bytes;
+    const std::uint64_t number = std::uint64_t{chunk} * maps.tuple + lane;
+    copy_anywhere(reinterpret_cast<const Byte*>(maps.tables.coded_of(number)), out, bytes, thread,
+                  threads);
+    out += bytes;
+  }
+}
 
 // The last kernel: what follows it is the caller's, and is not started early.
-__global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
+__global__ void __launch_bounds__(kThreads) copy_rest_kernel(WriteArgs args) {
   device::wait_for_predecessor();
   const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const PackResult result = args.pack.results[item / kRawSlices];
-    if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::copy)
-      continue;
-    copy_anywhere(args.pack.tasks[item / kRawSlices].decoded(), args.pack.out + result.section_at,
-                  result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
-                  std::uint64_t{kRawSlices} * kThreads);
+    const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
+    const PackResult result = args.pack.results[chunk];
+    const PackTask& task = args.pack.tasks[chunk];
+    const std::uint32_t thread = item % kRawSlices * kThreads + threadIdx.x;
+    constexpr std::uint32_t kCopying = kRawSlices * kThreads;
+    Byte* const section = args.pack.out + result.section_at;
+    const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
+    if (traits.device == format::DeviceDecoding::copy)
+      copy_anywhere(task.decoded(), section, result.section_bytes, thread, kCopying);
+    if (traits.codes_residuals && task.table_bytes > 0)
+      copy_tables(args.maps, chunk, section + result.section_bytes, thread, kCopying);
   }
 }
 
@@ -295,11 +319,11 @@ cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
   return device::launch_after<write_ends_kernel>(1, 32, stream, args);
 }
 
-cudaError_t launch_copy_raw(const WriteArgs& args, cudaStream_t stream) {
+cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream) {
   const std::uint64_t chunks = args.pack.num_tasks;
   if (chunks == 0) return cudaSuccess;
-  return device::launch_after<copy_raw_kernel>(grid_of(chunks * kRawSlices), kThreads, stream,
-                                               args);
+  return device::launch_after<copy_rest_kernel>(grid_of(chunks * kRawSlices), kThreads, stream,
+                                                args);
 }
 
 }  // namespace gdelta::cuda

@@ -68,7 +68,7 @@ cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream);
 /// launch_after may begin before these are written, but not before everything has its place.
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream);
 
-/// Sections that are the values. The last kernel of a call.
-cudaError_t launch_copy_raw(const WriteArgs& args, cudaStream_t stream);
+/// Sections that are the values, and tables of dictionaries. The last kernel of a call.
+cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

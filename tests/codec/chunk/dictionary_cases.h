@@ -53,7 +53,7 @@ inline LookedUpChunk looked_up_chunk(const Layout& layout, std::uint64_t records
                                 .record_bytes = layout.record_bytes(),
                                 .records = records,
                                 .column = column},
-                               lane);
+                               lane, most_table_entries(records));
     if (!table) continue;
     maps.lanes.back().map = static_cast<std::uint8_t>(ValueMap::dictionary);
     maps.tables.back() = std::move(*table);

@@ -90,7 +90,7 @@ TEST_F(Dictionary, TablesStayInBinsIfNoCoderMakesThemSmaller) {
                           .record_bytes = 16,
                           .records = 4000,
                           .column = layout.columns[0]},
-                         lane));
+                         lane, most_table_entries(4000)));
     }
     return encode_chunk(values, layout, false, plan);
   };

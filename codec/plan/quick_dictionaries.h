@@ -1,0 +1,57 @@
+// The dictionaries that low levels look for, and the planner of a device with them
+// (codec/cuda/container/make_dictionaries.cu): of lanes that have few values, where little else helps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codec/coders/column_bytes.h"
+#include "kernels/bitpack/order_cost.h"
+
+namespace gdelta {
+
+/// A quick table has no more entries, and a lane at least so many values for each.
+inline constexpr std::uint32_t kMostQuickEntries = 16384;
+inline constexpr std::uint32_t kTuplesOfQuickEntry = 8;
+/// What one has to save of the lane: values that are looked up are decoded slower than others.
+inline constexpr std::uint64_t kQuickDictionaryPermille = 250;
+
+/// So many groups of a lane, spread evenly, are looked at first.
+inline constexpr std::uint32_t kFewValuesGroups = 8;
+template <class Count>
+GDELTA_HD GroupSampleOf<Count> few_values_groups(Count tuples) {
+  const Count groups = tuples / kGroupValues;
+  return {groups, groups < kFewValuesGroups ? groups : kFewValuesGroups};
+}
+
+/// Whether so many different values among those of whole groups leave room for a table: one in 64 has been there before.
+GDELTA_HD constexpr bool may_be_few(std::uint32_t different, std::uint32_t groups) {
+  constexpr std::uint32_t kMost = static_cast<std::uint32_t>(kGroupValues) / 64 * 63;
+  return different <= kMost * groups;
+}
+
+/// That a table of a lane of `bits` may have, for indices of order 0 to save enough.
+GDELTA_HD constexpr std::uint32_t most_quick_entries(std::uint32_t tuples, std::uint64_t bits) {
+  const std::uint64_t width = bits / 1000 * (1000 - kQuickDictionaryPermille) / tuples;
+  std::uint32_t most = 0;  // they are zigzagged
+  if (width > 0) most = width > 14 ? kMostQuickEntries : 1u << (width - 1);
+  const std::uint32_t by_tuples = tuples / kTuplesOfQuickEntry;
+  return most < by_tuples ? most : by_tuples;
+}
+static_assert(most_quick_entries(1 << 20, ~std::uint64_t{0} / 1000) == kMostQuickEntries);
+
+/// Whether the table and the indices of a lane save enough of what it takes otherwise.
+GDELTA_HD constexpr bool dictionary_pays(std::uint64_t table_bytes, std::uint64_t index_bits,
+                                         std::uint64_t bits_without) {
+  return saves_a_pass(8 * table_bytes + index_bits, bits_without, kQuickDictionaryPermille);
+}
+
+/// The values of a lane as a table has them, if
+///   1. few_values_groups have few of them (may_be_few), and no more than a table may have (most_quick_entries),
+///   2. so has the whole lane.
+/// `bits` is what it takes otherwise. Then dictionary_pays says whether it is worth it.
+std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column, int lane,
+                                                                  std::uint64_t bits);
+
+}  // namespace gdelta
