@@ -39,23 +39,36 @@ struct BinRows {
     }
   }
 
+  /// One bin for lengths up to `last`.
+  GDELTA_HD void make_first(int last) {
+    least[0][last] = sums[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
+  }
+
+  /// What lengths up to `last` take if `bin` bins are for those up to `other`, and one for the rest.
+  GDELTA_HD std::uint64_t bits_behind(int bin, int other, int last) const {
+    return least[bin - 1][other] + (sums[last + 1] - sums[other + 1]) *
+                                       static_cast<std::uint64_t>(bits_of_bin(other, last));
+  }
+
+  /// The best that they take behind others, the shortest of equals. One bin fewer is better if it takes no more.
+  GDELTA_HD void set_best(int bin, int last, int other, std::uint64_t bits) {
+    const bool pays = bits < least[bin - 1][last];
+    least[bin][last] = pays ? bits : least[bin - 1][last];
+    before[bin][last] = static_cast<std::int8_t>(pays ? other : last);
+  }
+
   /// The place of lengths up to `last` in the row of `bin` + 1 bins; up to `longest` they are asked for.
-  GDELTA_HD void make(int bin, int last) {
-    before[bin][last] = static_cast<std::int8_t>(last);
-    if (bin == 0) {
-      least[0][last] = sums[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
-      return;
-    }
-    std::uint64_t fewest = least[bin - 1][last];
+  void make(int bin, int last) {
+    if (bin == 0) return make_first(last);
+    std::uint64_t fewest = ~std::uint64_t{0};
+    int best = 0;
     for (int other = 0; other < last; ++other) {
-      const std::uint64_t bits =
-          least[bin - 1][other] + (sums[last + 1] - sums[other + 1]) *
-                                      static_cast<std::uint64_t>(bits_of_bin(other, last));
+      const std::uint64_t bits = bits_behind(bin, other, last);
       if (bits >= fewest) continue;
       fewest = bits;
-      before[bin][last] = static_cast<std::int8_t>(other);
+      best = other;
     }
-    least[bin][last] = fewest;
+    set_best(bin, last, best, fewest);
   }
 
   GDELTA_HD std::uint64_t bits(int bins) const { return least[bins - 1][longest]; }
@@ -77,7 +90,7 @@ struct BinRows {
   }
 };
 
-/// Sets the bins of a table that take the fewest bits; returns what all offsets take. make_row(bin) makes a row, place by
+/// Sets the bins of a table that take the fewest bits; returns what all offsets take at most. make_row(bin) makes a row, place by
 /// place; rows have begun.
 template <class MakeRow>
 GDELTA_HD std::uint64_t choose_bins(const BinRows& rows, format::TableFields& fields,

@@ -151,11 +151,15 @@ cuda::LaneTables take_tables(cuda::ScratchLayout& layout, const cuda::CutShape& 
   if (shape.num_chunks > 0)
     tables.entries = std::min(kMostQuickEntries, shape.records_of(0) / kTuplesOfQuickEntry);
   tables.value_bytes = shape.value_bytes;
+  tables.blocks = std::min(cuda::LaneTables::kMostBlocks, shape.num_chunks);
   const std::uint64_t lanes = std::uint64_t{shape.num_chunks} * shape.tuple;
-  const std::uint64_t places = lanes * tables.places_of_lane();
+  const std::uint64_t places = std::uint64_t{tables.blocks} * tables.num_places();
+  const std::uint64_t ranks = std::uint64_t{tables.blocks} * tables.num_ranks();
+  tables.lanes = layout.take<cuda::LaneTable>(lanes);
+  tables.coded = layout.take<std::uint32_t>(lanes * tables.coded_words());
   tables.places = layout.take<unsigned char>(places * shape.value_bytes);
   tables.indices = layout.take<std::uint16_t>(places);
-  tables.coded = layout.take<std::uint32_t>(lanes * tables.coded_words());
+  tables.ranks = layout.take<unsigned char>(ranks * shape.value_bytes);
   return tables;
 }
 
@@ -183,9 +187,9 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
     maps.chunks = layout.take<cuda::ExactChunk>(chunks);
     maps.lanes = layout.take<cuda::ExactLane>(chunks * shape.tuple);
     maps.fields = layout.take<unsigned char>(chunks * cuda::ExactMaps::field_bytes(shape.tuple));
-    maps.tables = take_tables(layout, shape);
     scratch.maps.part_checks = layout.take<std::uint32_t>(sums_of(shape, false).pages);
     scratch.maps.words = layout.take<unsigned char>(chunks * scratch.maps.words_pitch);
+    maps.tables = take_tables(layout, shape);
   }
   scratch.dictionaries = {.shape = shape,
                           .type = encode.column.type,

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "codec/coders/maps/dictionary_choice.h"
-#include "codec/coders/value_table.h"
 #include "codec/plan/sampled_groups.h"
 
 namespace gdelta {
@@ -13,23 +12,24 @@ namespace {
 template <class Word>
 bool looks_few(const ColumnBytes& column, int lane, std::uint32_t most) {
   const GroupSample sample = few_values_groups(column.records);
-  DistinctWords words(most);
-  bool are_few = true;
+  std::vector<bool> is_taken(kFewPlaces);
+  std::uint32_t places = 0;
   for_sampled_groups<Word>(ResidualSource(column, format::Front{}), lane, sample, 0, sample.count,
                            [&](const Word* group, std::uint64_t count) {
-                             are_few = are_few &&
-                                       words.add_all(std::span(group + kMaxOrder, count));
+                             for (const Word value : std::span(group + kMaxOrder, count)) {
+                               const std::uint32_t place = few_place(value);
+                               places += is_taken[place] ? 0 : 1;
+                               is_taken[place] = true;
+                             }
                            });
-  return are_few && may_be_few(static_cast<std::uint32_t>(words.words().size()),
-                               static_cast<std::uint32_t>(sample.count));
+  return places <= most && may_be_few(places, static_cast<std::uint32_t>(sample.count));
 }
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column, int lane,
-                                                                  std::uint64_t bits) {
-  const std::uint32_t most =
-      most_quick_entries(static_cast<std::uint32_t>(column.records), bits);
+std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column,
+                                                                  int lane, std::uint64_t bits) {
+  const std::uint32_t most = most_quick_entries(static_cast<std::uint32_t>(column.records), bits);
   if (most < 2 || column.records < kGroupValues) return std::nullopt;
   const bool few = value_bytes(column.column.type) == 8
                        ? looks_few<std::uint64_t>(column, lane, most)

@@ -25,10 +25,15 @@ GDELTA_HD GroupSampleOf<Count> few_values_groups(Count tuples) {
   return {groups, groups < kFewValuesGroups ? groups : kFewValuesGroups};
 }
 
-/// Whether so many different values among those of whole groups leave room for a table: one in 64 has been there before.
-GDELTA_HD constexpr bool may_be_few(std::uint32_t different, std::uint32_t groups) {
-  constexpr std::uint32_t kMost = static_cast<std::uint32_t>(kGroupValues) / 64 * 63;
-  return different <= kMost * groups;
+/// Each of their values has a place; those that differ seldom have the same one.
+inline constexpr std::uint32_t kFewPlaces = 1 << 16;
+GDELTA_HD constexpr std::uint32_t few_place(std::uint64_t value) {
+  return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15 >> 48);
+}
+
+/// Whether the places that values of so many whole groups take leave room for a table: three in 128 have been there before.
+GDELTA_HD constexpr bool may_be_few(std::uint32_t places, std::uint32_t groups) {
+  return places <= (static_cast<std::uint32_t>(kGroupValues) - 3) * groups;
 }
 
 /// That a table of a lane of `bits` may have, for indices of order 0 to save enough.
@@ -48,10 +53,10 @@ GDELTA_HD constexpr bool dictionary_pays(std::uint64_t table_bytes, std::uint64_
 }
 
 /// The values of a lane as a table has them, if
-///   1. few_values_groups have few of them (may_be_few), and no more than a table may have (most_quick_entries),
+///   1. few_values_groups have few (may_be_few), and no more than a table may have (most_quick_entries),
 ///   2. so has the whole lane.
 /// `bits` is what it takes otherwise. Then dictionary_pays says whether it is worth it.
-std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column, int lane,
-                                                                  std::uint64_t bits);
+std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column,
+                                                                  int lane, std::uint64_t bits);
 
 }  // namespace gdelta

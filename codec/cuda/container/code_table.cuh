@@ -7,6 +7,7 @@
 #include "formats/gdelta/maps/table_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/device/block.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/words/maps/ordered.h"
 
 namespace gdelta::cuda {
@@ -18,7 +19,7 @@ struct EntryRanks {
 
   template <class Word>
   __device__ Word flipped(Word word) const {
-    return is_signed ? word ^ Word{1} << (value_bits - 1) : word;
+    return is_signed ? word ^ Word { 1 } << (value_bits - 1) : word;
   }
   template <class Word>
   __device__ Word rank_of(Word value) const {
@@ -47,11 +48,13 @@ class BlockSort {
 
   __device__ void sort() {
     for_tiles([&] {
-      for (std::uint32_t run = 2; run <= tile_words_; run *= 2) merge_turned(tile_, tile_words_, run);
+      for (std::uint32_t run = 2; run <= tile_words_; run *= 2)
+        merge_turned(tile_, tile_words_, run);
     });
     for (std::uint32_t run = 2 * tile_words_; run <= count_; run *= 2) {
       turn(words_, count_, run);
-      for (std::uint32_t half = run / 4; half >= tile_words_; half /= 2) merge(words_, count_, half);
+      for (std::uint32_t half = run / 4; half >= tile_words_; half /= 2)
+        merge(words_, count_, half);
       for_tiles([&] { merge_all(tile_, tile_words_, tile_words_ / 2); });
     }
   }
@@ -60,10 +63,12 @@ class BlockSort {
   template <class Function>
   __device__ void for_tiles(const Function& function) {
     for (std::uint32_t first = 0; first < count_; first += tile_words_) {
-      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads) tile_[i] = words_[first + i];
+      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads)
+        tile_[i] = words_[first + i];
       __syncthreads();  // the tile is there
       function();
-      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads) words_[first + i] = tile_[i];
+      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads)
+        words_[first + i] = tile_[i];
       __syncthreads();  // it has been read, and the words are there
     }
   }
@@ -116,21 +121,47 @@ __device__ inline void put_bits(std::uint32_t* words, std::uint64_t at, std::uin
   }
 }
 
+/// A place of a row of bins, by a warp.
+__device__ inline void make_bin(BinRows& rows, int bin, int last) {
+  const int thread = static_cast<int>(threadIdx.x & 31);
+  if (bin == 0) {
+    if (thread == 0) rows.make_first(last);
+    return;
+  }
+  std::uint64_t fewest = ~std::uint64_t{0};
+  int best = 0;
+  for (int other = thread; other < last; other += 32) {
+    const std::uint64_t bits = rows.bits_behind(bin, other, last);
+    if (bits >= fewest) continue;
+    fewest = bits;
+    best = other;
+  }
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const std::uint64_t bits = __shfl_xor_sync(device::kWholeWarp, fewest, distance);
+    const int other = __shfl_xor_sync(device::kWholeWarp, best, distance);
+    if (bits > fewest || (bits == fewest && other >= best)) continue;
+    fewest = bits;
+    best = other;
+  }
+  if (thread == 0) rows.set_best(bin, last, best, fewest);
+}
+
 template <int kWarps>
 struct TableShared {
   BinRows rows;
   std::uint32_t counts[kMostGapBits + 1];
-  format::TableFields fields;
   std::uint64_t warp_bits[kWarps];
 };
 
-/// Codes a table of sorted ranks of different entries, one or more, by a block; its fields are in shared memory then. The block
-/// calls it when the ranks are there for all.
-template <int kThreads, class Word, int kWarps>
-__device__ void code_table(const Word* ranks, std::uint32_t entries, const EntryRanks& as,
-                           std::uint32_t* coded, TableShared<kWarps>& shared) {
-  const std::uint32_t thread = threadIdx.x;
+/// Codes a table of sorted ranks of different entries, one or more, by a block. The block calls it when the ranks are there for all.
+template <class Word, int kWarps>
+__device__ format::TableFields code_table(const Word* ranks, std::uint32_t entries,
+                                          const EntryRanks& as, std::uint32_t* coded,
+                                          TableShared<kWarps>& shared) {
+  constexpr std::uint32_t kThreads = 32 * kWarps;
   constexpr int kValueBytes = sizeof(Word);
+  const std::uint32_t thread = threadIdx.x;
   const auto gap_of = [&](std::uint32_t i) {  // all bits of a word are of the value
     return static_cast<Word>(ranks[i] - ranks[i - 1] - 1);
   };
@@ -139,25 +170,19 @@ __device__ void code_table(const Word* ranks, std::uint32_t entries, const Entry
   for (std::uint32_t i = 1 + thread; i < entries; i += kThreads)
     atomicAdd(&shared.counts[bit_length(gap_of(i))], 1u);
   __syncthreads();  // all gaps are counted
-  if (thread < 32) {
-    if (thread == 0) shared.rows.begin(shared.counts);
-    __syncwarp();  // rows have begun
-    format::TableFields fields;
-    fields.entries = entries;
-    const std::uint64_t offset_bits = choose_bins(shared.rows, fields, [&](int bin) {
-      for (int last = static_cast<int>(thread); last <= shared.rows.longest; last += 32)
-        shared.rows.make(bin, last);
-      __syncwarp();  // the row is there
-    });
-    const format::TableBins bins(fields, kValueBytes);
-    fields.bytes = static_cast<std::uint32_t>(bins.offsets_at() + (offset_bits + 7) / 8);
-    if (thread == 0) shared.fields = fields;
-  }
-  __syncthreads();  // the fields are there
-  const format::TableFields fields = shared.fields;
-  for (std::uint32_t i = thread; i < (fields.bytes + 3) / 4; i += kThreads) coded[i] = 0;
-  __syncthreads();  // nothing is set
+  if (thread == 0) shared.rows.begin(shared.counts);
+  __syncthreads();  // rows have begun
+  format::TableFields fields;
+  fields.entries = entries;
+  const std::uint64_t offset_bits = choose_bins(shared.rows, fields, [&](int bin) {
+    for (int last = device::warp_number(); last <= shared.rows.longest; last += kWarps)
+      make_bin(shared.rows, bin, last);
+    __syncthreads();  // the row is there
+  });
   const format::TableBins bins(fields, kValueBytes);
+  const std::uint64_t most_bytes = bins.offsets_at() + (offset_bits + 7) / 8;
+  for (std::uint32_t i = thread; i < (most_bytes + 3) / 4; i += kThreads) coded[i] = 0;
+  __syncthreads();  // nothing is set
   const BinSearch search(bins);
   if (thread == 0) put_bits(coded, 0, as.entry_of(ranks[0]), 8 * kValueBytes);
   std::uint64_t bits_before = 8 * bins.offsets_at();
@@ -166,14 +191,17 @@ __device__ void code_table(const Word* ranks, std::uint32_t entries, const Entry
     const bool mine = i < entries;
     const Word gap = mine ? gap_of(i) : Word{0};
     const int bin = search.find(gap), bits = mine ? fields.bin_bits[bin] : 0;
-    const std::uint64_t end = device::block_prefix(static_cast<std::uint64_t>(bits),
-                                                   shared.warp_bits, bits_before);
+    const std::uint64_t end =
+        device::block_prefix(static_cast<std::uint64_t>(bits), shared.warp_bits, bits_before);
     if (!mine) continue;
     put_bits(coded, 8 * bins.selectors_at() + std::uint64_t{i - 1} * fields.selector_bits, bin,
              fields.selector_bits);
     put_bits(coded, end - bits, gap - bins.starts[bin], bits);
   }
   __syncthreads();  // all are there
+  // A bin of several lengths reaches a little into the next one.
+  fields.bytes = static_cast<std::uint32_t>((bits_before + 7) / 8);
+  return fields;
 }
 
 }  // namespace gdelta::cuda

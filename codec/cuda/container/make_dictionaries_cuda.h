@@ -13,7 +13,7 @@ struct MakeDictionariesArgs {
   CutShape shape;
   ValueType type;
   ExactMaps maps;
-  unsigned char* words;  // [num_chunks × words_pitch], free until words are made
+  unsigned char* words;  // [num_chunks × words_pitch]: those of lanes that get one are made
   std::uint64_t words_pitch;
 };
 

@@ -5,7 +5,6 @@
 
 #include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/map_chunks_cuda.h"
-#include "codec/cuda/container/word_set.cuh"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
@@ -32,8 +31,6 @@ constexpr std::uint32_t kRounds = 4;
 template <class Word>
 struct ChunkWords {
   const ExactLane* lanes;
-  const LaneTables& tables;
-  std::uint64_t first_lane;
   std::uint8_t plain;  // the map of lanes without one of their own
   const unsigned char* from;
   Word* to;
@@ -42,8 +39,6 @@ struct ChunkWords {
 
   __device__ ChunkWords(const MapChunksArgs& args, std::uint32_t chunk)
       : lanes(args.maps.lanes_of(chunk)),
-        tables(args.maps.tables),
-        first_lane(std::uint64_t{chunk} * args.shape.tuple),
         plain(args.maps.chunks[chunk].plain),
         from(args.shape.values + chunk * args.shape.chunk_records * args.shape.tuple_bytes),
         to(reinterpret_cast<Word*>(args.words + chunk * args.words_pitch)),
@@ -75,24 +70,14 @@ struct ChunkWords {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) reinterpret_cast<uint4*>(to + v)[i] = vectors[i];
   }
-  /// Calls function(find) with what makes words of the values of a lane: find(value, word) gives false of one that has none.
+  /// Calls function(find) with what makes words of the values of a lane: find(value, word) gives false of one that has none. Not at
+  /// all for a lane with a dictionary, whose words are there.
   template <class Function>
   __device__ void with_lane(std::uint32_t lane, const Function& function) const {
     const LaneMapping& mapping = lanes[lane].mapping;
     const auto in_order = [&](Word value) {
       return big_endian ? swap_value(value, sizeof(Word)) : value;
     };
-    if (has_table(lanes[lane])) {
-      const std::uint64_t number = first_lane + lane;
-      const WordSet<Word> set(tables.places_of<Word>(number), tables.set_size());
-      const std::uint16_t* const indices = tables.indices_of(number);
-      function([&](Word value, Word& word) {
-        const std::uint32_t place = set.find(in_order(value));
-        word = indices[place];
-        return place <= tables.set_size();
-      });
-      return;
-    }
     if (has_exact_map(mapping)) {
       with_exact_words<Word>(mapping, [&](const auto& words) {
         function([&](Word value, Word& word) { return words.find(in_order(value), word); });
@@ -107,8 +92,8 @@ struct ChunkWords {
   }
 };
 
-/// The words of values [begin, end), by a warp; map(value, lane, failed) gives a word and sets a lane's bit if a value of it has
-/// none. Returns these bits.
+/// The words of values [begin, end), by a warp; map(value, place, lane, failed) gives a word and sets a lane's bit if a value of
+/// it has none. Returns these bits.
 template <class Word, class Map>
 __device__ std::uint64_t map_values(const ChunkWords<Word>& words, std::uint32_t begin,
                                     std::uint32_t end, const Map& map) {
@@ -121,18 +106,19 @@ __device__ std::uint64_t map_values(const ChunkWords<Word>& words, std::uint32_t
     of += by;
     if (of >= words.tuple) of -= words.tuple;
   };
-#pragma unroll 2
+  [[maybe_unused]] constexpr int kRunsAtOnce = sizeof(Word) / 2;
+#pragma unroll kRunsAtOnce
   for (; v + kRun <= end; v += 32 * kRun, next(lane, step)) {
     Word run[kRun];
     words.load_run(v, run);
     std::uint32_t own = lane;
 #pragma unroll
     for (int i = 0; i < kRun; ++i, next(own, words.tuple > 1 ? 1 : 0))
-      run[i] = map(run[i], own, failed);
+      run[i] = map(run[i], v + i, own, failed);
     words.store_run(v, run);
   }
   for (; v < end; ++v, next(lane, words.tuple > 1 ? 1 : 0))
-    words.to[v] = map(words.load(v), lane, failed);
+    words.to[v] = map(words.load(v), v, lane, failed);
   return failed;
 }
 
@@ -149,14 +135,16 @@ __device__ std::uint64_t map_tuples(const ChunkWords<Word>& words, std::uint32_t
   };
   if (words.tuple == 1) {  // what a lane has is worked out once
     words.with_lane(0, [&](const auto& find) {
-      failed =
-          map_values(words, begin, end, [&](Word value, std::uint32_t, std::uint64_t& without) {
-            return by(find, value, 0, without);
-          });
+      failed = map_values(words, begin, end,
+                          [&](Word value, std::uint32_t, std::uint32_t, std::uint64_t& without) {
+                            return by(find, value, 0, without);
+                          });
     });
   } else {
-    failed =
-        map_values(words, begin, end, [&](Word value, std::uint32_t lane, std::uint64_t& without) {
+    failed = map_values(
+        words, begin, end,
+        [&](Word value, std::uint32_t place, std::uint32_t lane, std::uint64_t& without) {
+          if (has_table(words.lanes[lane])) return words.to[place];
           Word word = 0;
           words.with_lane(lane, [&](const auto& find) { word = by(find, value, lane, without); });
           return word;
@@ -208,9 +196,11 @@ __device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t c
   for (int lane = 0; lane < tuple; ++lane) {
     const LaneMapping& own = lanes[lane].mapping;
     const auto map = static_cast<ValueMap>(own.map);
-    format::write_map_fields(
-        fields, args.shape.value_bytes,
-        {.map = map, .step = own.step, .offset = own.offset, .table = lanes[lane].table});
+    format::write_map_fields(fields, args.shape.value_bytes,
+                             {.map = map,
+                              .step = own.step,
+                              .offset = own.offset,
+                              .table = args.maps.tables_of(chunk)[lane].fields});
   }
   fields.varint(0);  // exceptions
   return static_cast<std::uint32_t>(fields.at - begin);
@@ -243,7 +233,7 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
       !args.shape.asked_coder && !looks_worth_packing(bits, task.tuple, task.raw_bytes());
   task.state_bytes = task.table_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {
-    if (has_table(lanes[lane])) task.table_bytes += lanes[lane].table.bytes;
+    if (has_table(lanes[lane])) task.table_bytes += args.maps.tables_of(chunk)[lane].fields.bytes;
     if (has_exact_map(lanes[lane].mapping)) task.orders[lane] = lanes[lane].order;
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * task.value_bytes;
   }

@@ -16,7 +16,7 @@ struct MapChunksArgs {
   PackTask* tasks;             // [num_chunks]
   std::uint32_t* part_checks;  // [pages of all chunks]: of the values of those that may get maps
   ExactMaps maps;
-  unsigned char* words;  // [num_chunks × words_pitch]
+  unsigned char* words;  // [num_chunks × words_pitch]: of lanes with a dictionary they are there
   std::uint64_t words_pitch;
 };
 

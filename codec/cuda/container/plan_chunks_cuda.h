@@ -66,34 +66,54 @@ struct CutShape {
 
 /// A lane of a chunk that may get a map in a pass of its own.
 struct ExactLane {
-  LaneMapping mapping;        // without one the lane has the map without fields
-  std::uint64_t bits;         // about what it takes behind it,
-  std::uint64_t plain_bits;   // and behind the map without fields
-  format::TableFields table;  // of a dictionary
-  std::uint8_t order;         // behind it
+  LaneMapping mapping;       // without one the lane has the map without fields
+  std::uint64_t bits;        // about what it takes behind it,
+  std::uint64_t plain_bits;  // and behind the map without fields
+  std::uint8_t order;        // behind it
 };
 
-/// Tables of lanes with a dictionary: where their values are found, with the indices that they have, and as they are coded. Arrays
-/// in device memory.
+/// What else is known of a lane that may get a dictionary.
+struct LaneTable {
+  format::TableFields fields;  // if it has one
+  std::uint32_t few_places;    // that values of a few groups take (codec/plan/quick_dictionaries.h)
+};
+
+/// Tables of lanes with a dictionary as they are coded, and what blocks need to make them. Arrays in device memory.
 struct LaneTables {
-  unsigned char* places;   // [lanes × places_of_lane()] words: WordSet
-  std::uint16_t* indices;  // [lanes × places_of_lane()]
-  std::uint32_t* coded;    // [lanes × coded_words()]
+  static constexpr std::uint32_t kMostBlocks = 264;
+
+  LaneTable* lanes;        // [lanes of all chunks]
+  std::uint32_t* coded;    // [lanes of all chunks × coded_words()]
+  unsigned char* places;   // [blocks × num_places()] words: WordSet
+  std::uint16_t* indices;  // [blocks × num_places()]: of the words there
+  unsigned char* ranks;    // [blocks × num_ranks()] words
+  std::uint32_t blocks;    // at once
   std::uint32_t entries;   // that a table may have
   std::uint32_t value_bytes;
 
   /// Two of three places are taken at most.
-  GDELTA_HD std::uint32_t set_size() const { return entries + entries / 2 + 1; }
-  /// With the two behind them that WordSet has, those of all lanes aligned.
-  GDELTA_HD std::uint32_t places_of_lane() const { return (set_size() + 2 + 7) / 8 * 8; }
+  GDELTA_HD std::uint32_t set_size() const { return (entries + entries / 2 + 4) / 4 * 4; }
+  /// With the two behind them that WordSet has, those of all blocks aligned.
+  GDELTA_HD std::uint32_t num_places() const { return (set_size() + 2 + 7) / 8 * 8; }
+  /// A power of two.
+  GDELTA_HD std::uint32_t num_ranks() const {
+    std::uint32_t count = 1;
+    while (count < entries) count *= 2;
+    return count;
+  }
   /// Bins take no more than one of all gaps would.
   GDELTA_HD std::uint32_t coded_words() const { return (entries + 2) * value_bytes / 4 + 1; }
+
   template <class Word>
-  GDELTA_HD Word* places_of(std::uint64_t lane) const {
-    return reinterpret_cast<Word*>(places) + lane * places_of_lane();
+  GDELTA_HD Word* places_of(std::uint64_t block) const {
+    return reinterpret_cast<Word*>(places) + block * num_places();
   }
-  GDELTA_HD std::uint16_t* indices_of(std::uint64_t lane) const {
-    return indices + lane * places_of_lane();
+  GDELTA_HD std::uint16_t* indices_of(std::uint64_t block) const {
+    return indices + block * num_places();
+  }
+  template <class Word>
+  GDELTA_HD Word* ranks_of(std::uint64_t block) const {
+    return reinterpret_cast<Word*>(ranks) + block * num_ranks();
   }
   GDELTA_HD std::uint32_t* coded_of(std::uint64_t lane) const {
     return coded + lane * coded_words();
@@ -126,6 +146,9 @@ struct ExactMaps {
   }
   __device__ ExactLane* lanes_of(std::uint32_t chunk) const {
     return lanes + std::uint64_t{chunk} * tuple;
+  }
+  __device__ LaneTable* tables_of(std::uint32_t chunk) const {
+    return tables.lanes + std::uint64_t{chunk} * tuple;
   }
   __device__ unsigned char* fields_of(std::uint32_t chunk) const {
     return fields + std::uint64_t{chunk} * field_bytes(tuple);

@@ -6,6 +6,7 @@
 
 #include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/plan/quick_dictionaries.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/kernel_facts.cuh"
@@ -55,6 +56,12 @@ class SampledLane {
   const DeviceSample& sample_;
 };
 
+/// Where values of few groups have been, a bit for each place.
+struct FewPlaces {
+  alignas(16) std::uint32_t bits[kFewPlaces / 32];
+  std::uint32_t taken;
+};
+
 /// Who looks at which groups: a warp at the first one, by itself. What it has found, Result, is `combined` already.
 template <class Result>
 struct GlanceOfWarp {
@@ -90,6 +97,32 @@ struct LookOfBlock {
   }
 };
 
+/// How many places the values of few_values_groups of a lane take, by a block.
+template <class Word>
+__device__ __attribute__((noinline)) std::uint32_t count_places(const PackTask& task, int number,
+                                                                FewPlaces& shared) {
+  // By itself, so that searches have all registers.
+  const DeviceSample sample = few_values_groups(task.records);
+  const SampledLane<Word> lane(task, sample, number);
+  for (std::uint32_t i = threadIdx.x; i < sizeof shared.bits / 16; i += kFindThreads)
+    reinterpret_cast<uint4*>(shared.bits)[i] = {0, 0, 0, 0};
+  if (threadIdx.x == 0) shared.taken = 0;
+  __syncthreads();  // no place is taken
+  std::uint32_t taken = 0;
+  lane.for_groups(device::warp_number(), kFindWarps, lane.groups(), [&](const auto& values) {
+#pragma unroll
+    for (const Word value : values) {
+      const std::uint32_t place = few_place(value), bit = 1u << (place % 32);
+      taken += (atomicOr(&shared.bits[place / 32], bit) & bit) == 0 ? 1 : 0;
+    }
+    return true;
+  });
+  taken = device::warp_sum(taken);
+  if ((threadIdx.x & 31) == 0) atomicAdd(&shared.taken, taken);
+  __syncthreads();  // all have been counted
+  return shared.taken;
+}
+
 /// A block a chunk and a lane. Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, warp) is true in
 /// a warp, of each Search<Word>.
 template <class Word, template <class> class Search>
@@ -97,6 +130,7 @@ __global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_mappings_kerne
   using Result = typename Search<Word>::Result;
   __shared__ PackTask task;
   __shared__ Result results[kFindWarps];
+  __shared__ FewPlaces few;
   device::start_successor();
   const CutShape& shape = args.shape;
   const Search<Word> search;
@@ -104,6 +138,8 @@ __global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_mappings_kerne
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) task = cut_task(shape, chunk);
     __syncthreads();  // the task is there
+    const std::uint32_t places = count_places<Word>(task, number, few);
+    if (threadIdx.x == 0) args.maps.tables_of(chunk)[number].few_places = places;
     const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
     const SampledLane<Word> lane(task, sample, number);
     bool may_have = false;

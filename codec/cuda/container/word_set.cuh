@@ -1,55 +1,87 @@
-// Words that have places in memory: each is put there once, and found again. Threads may put words at the same time.
+// Different words in device memory, found by a warp in few steps: some side by side are a bucket, which is loaded at once, and a word
+// is in the first one with room from where its bits say. Threads may put words at the same time.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
+
+#include "kernels/device/host_device.h"
 
 namespace gdelta::cuda {
 
 template <class Word>
 class WordSet {
  public:
-  /// `places`: room(size) words, filled by clear.
+  static constexpr std::uint32_t kBucket = 16 / sizeof(Word);
+
+  /// `places`: room(size) words at a multiple of 16 bytes, filled by clear. `size`: a multiple of kBucket.
   __device__ WordSet(Word* places, std::uint32_t size) : places_(places), size_(size) {}
 
   /// One place more is for the word that an empty place looks like.
-  static __host__ __device__ constexpr std::uint32_t room(std::uint32_t size) { return size + 1; }
+  static GDELTA_HD constexpr std::uint32_t room(std::uint32_t size) { return size + 1; }
 
   /// Threads share the work.
   __device__ void clear(std::uint32_t thread, std::uint32_t threads) const {
-    for (std::uint32_t place = thread; place <= size_; place += threads) put(place, kEmpty);
-    if (thread == size_ % threads) put(size_, 0);
+    for (std::uint32_t place = thread; place <= size_; place += threads)
+      places_[place] = place < size_ ? kEmpty : 0;
   }
 
-  enum class Added { before, now, no_room };
-
-  __device__ Added add(Word word) const {
-    if (word == kEmpty)
-      return atomicExch(cell(size_), Cell{1}) == 0 ? Added::now : Added::before;
-    std::uint32_t place = first_place(word);
-    for (std::uint32_t tried = 0; tried < size_; ++tried, place = next(place)) {
-      const Word was = atomicCAS(cell(place), Cell{kEmpty}, Cell{word});
-      if (was == kEmpty) return Added::now;
-      if (was == word) return Added::before;
+  /// Puts a word that may be there already; false if there is no room. `place` becomes its own.
+  __device__ bool add(Word word, std::uint32_t& place, bool& is_new) const {
+    if (word == kEmpty) {
+      place = size_;
+      is_new = atomicExch(cell(size_), Cell{1}) == 0;
+      return true;
     }
-    return Added::no_room;
+    place = first_place(word);
+    for (std::uint32_t tried = 0; tried < size_;
+         ++tried, place = place + 1 == size_ ? 0 : place + 1) {
+      Word there = places_[place];
+      if (there == kEmpty) there = atomicCAS(cell(place), Cell{kEmpty}, Cell{word});
+      is_new = there == kEmpty;
+      if (is_new || there == word) return true;
+    }
+    return false;
   }
 
-  /// Whether a word is where it is looked for first, in memory that others may just be changing: if so it is there.
-  __device__ bool is_first(Word word) const {
-    return word != kEmpty && places_[first_place(word)] == word;
+  /// The places of words, below room; room of those that are not there, or are just being put.
+  template <int kCount>
+  __device__ void find(const Word (&words)[kCount], std::uint32_t (&places)[kCount]) const {
+    std::uint32_t begin[kCount];
+    bool left[kCount];
+    bool any = false;
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      begin[j] = first_place(words[j]);
+      left[j] = words[j] != kEmpty;
+      places[j] = !left[j] && places_[size_] != 0 ? size_ : room(size_);
+      any |= left[j];
+    }
+    for (std::uint32_t tried = 0; any && tried < size_; tried += kBucket) {
+      Word there[kCount][kBucket];
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) load(begin[j], there[j]);
+      any = false;
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kBucket; ++i) {
+          if (left[j] && there[j][i] == words[j]) places[j] = begin[j] + i;
+          if (there[j][i] == words[j] || there[j][i] == kEmpty) left[j] = false;
+        }
+        begin[j] = begin[j] + kBucket == size_ ? 0 : begin[j] + kBucket;
+        any |= left[j];
+      }
+    }
   }
-
-  /// The place of a word; that behind all if it is not there.
   __device__ std::uint32_t find(Word word) const {
-    if (word == kEmpty) return places_[size_] != 0 ? size_ : size_ + 1;
-    std::uint32_t place = first_place(word);
-    for (std::uint32_t tried = 0; tried < size_; ++tried, place = next(place)) {
-      const Word there = places_[place];
-      if (there == word) return place;
-      if (there == kEmpty) break;
-    }
-    return size_ + 1;
+    const Word words[1] = {word};
+    std::uint32_t places[1];
+    find(words, places);
+    return places[0];
   }
 
   /// Whether a place has a word, which it becomes.
@@ -65,14 +97,16 @@ class WordSet {
   __device__ Cell* cell(std::uint32_t place) const {
     return reinterpret_cast<Cell*>(places_ + place);
   }
-  __device__ void put(std::uint32_t place, Word word) const { places_[place] = word; }
-  __device__ std::uint32_t next(std::uint32_t place) const {
-    return place + 1 == size_ ? 0 : place + 1;
+  __device__ void load(std::uint32_t begin, Word (&words)[kBucket]) const {
+    const uint4 bucket = *reinterpret_cast<const uint4*>(places_ + begin);
+    static_assert(sizeof words == sizeof bucket);
+    std::memcpy(words, &bucket, sizeof words);
   }
+  /// That of a bucket.
   __device__ std::uint32_t first_place(Word word) const {
     constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
     const std::uint64_t spread = (word ^ static_cast<std::uint64_t>(word) >> 32) * kSpread;
-    return static_cast<std::uint32_t>(((spread >> 32) * size_) >> 32);
+    return static_cast<std::uint32_t>(((spread >> 32) * (size_ / kBucket)) >> 32) * kBucket;
   }
 
   Word* places_;

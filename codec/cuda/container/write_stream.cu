@@ -140,6 +140,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   auto* const table_chunks = reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
   BlockSums carry{0, 0};
+  bool has_tables = false;
   for (std::uint32_t first = 0; first < num_chunks; first += kPlaceThreads) {
     const std::uint32_t chunk = first + of_block;
     BlockSums mine{0, 0};
@@ -150,6 +151,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
       frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), column_bytes);
       decoded_bytes = head.task.raw_bytes();
       mine.blocks = frame + column_bytes;
+      has_tables |= column_bytes > head.result.section_bytes;
       format::ByteCount entry;
       write_entry(entry, head.task, mine.blocks, 0);
       mine.entries = entry.total;
@@ -181,12 +183,14 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     carry = all;
     __syncthreads();  // and have been read
   }
+  const bool any_has_tables = __syncthreads_or(has_tables) != 0;
   if (of_block > 0) return;
   format::ByteCount end_head;
   write_end_head(end_head, args);
   StreamPlaces places;
   places.end_at = args.prefix_bytes + carry.blocks;
   places.entries_bytes = num_chunks > 1 ? carry.entries : 0;
+  places.has_tables = any_has_tables ? 1 : 0;
   const std::uint64_t end_bytes =
       frame_bytes(format::BlockTag::end, end_head.total + places.entries_bytes, 0);
   places.entries_at = places.end_at + end_bytes - kCheckBytes - places.entries_bytes;
@@ -244,7 +248,7 @@ __device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* ou
   const ExactLane* const lanes = maps.lanes_of(chunk);
   for (std::uint32_t lane = 0; lane < maps.tuple; ++lane) {
     if (!has_table(lanes[lane])) continue;
-    const std::uint32_t bytes = lanes[lane].table.bytes;
+    const std::uint32_t bytes = maps.tables_of(chunk)[lane].fields.bytes;
     const std::uint64_t number = std::uint64_t{chunk} * maps.tuple + lane;
     copy_anywhere(reinterpret_cast<const Byte*>(maps.tables.coded_of(number)), out, bytes, thread,
                   threads);
@@ -256,17 +260,18 @@ __device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* ou
 __global__ void __launch_bounds__(kThreads) copy_rest_kernel(WriteArgs args) {
   device::wait_for_predecessor();
   const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
+  const bool has_tables = args.places->has_tables != 0;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
-    const PackResult result = args.pack.results[chunk];
-    const PackTask& task = args.pack.tasks[chunk];
     const std::uint32_t thread = item % kRawSlices * kThreads + threadIdx.x;
     constexpr std::uint32_t kCopying = kRawSlices * kThreads;
-    Byte* const section = args.pack.out + result.section_at;
+    const PackResult result = args.pack.results[chunk];
     const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
+    Byte* const section = args.pack.out + result.section_at;
     if (traits.device == format::DeviceDecoding::copy)
-      copy_anywhere(task.decoded(), section, result.section_bytes, thread, kCopying);
-    if (traits.codes_residuals && task.table_bytes > 0)
+      copy_anywhere(args.pack.tasks[chunk].decoded(), section, result.section_bytes, thread,
+                    kCopying);
+    if (has_tables && traits.codes_residuals && args.pack.tasks[chunk].table_bytes > 0)
       copy_tables(args.maps, chunk, section + result.section_bytes, thread, kCopying);
   }
 }

@@ -25,6 +25,7 @@ struct StreamPlaces {
   std::uint64_t end_at;         // of the end block
   std::uint64_t entries_at;     // of the chunks' entries in the index
   std::uint64_t entries_bytes;  // of all chunks
+  std::uint32_t has_tables;     // whether any column has dictionaries
 };
 
 /// What the coder says in the models, behind the front: of task t, `stride` × t bytes behind that of the first.

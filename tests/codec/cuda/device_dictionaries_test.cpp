@@ -56,8 +56,8 @@ Words maps_at_level_1(const Bytes& values, const Column& column, std::uint64_t c
 
 TEST(DeviceDictionariesCudaSmall, OfEveryTypeAndTuple) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"f32", "f64", "i32", "u32:be", "i64:be", "u64", "f32:bex2", "i64x3",
-                             "f32x5", "f64x64"}) {
+  for (const char* record :
+       {"f32", "f64", "i32", "u32:be", "i64:be", "u64", "f32:bex2", "i64x3", "f32x5", "f64x64"}) {
     const Column column = column_of(record);
     const Bytes values = draws_from(column, {any_table(column, 11)}, 900);
     EXPECT_EQ(maps_at_level_1(values, column, 500 * column.bytes()), Words(2, "dictionary of 11"))
@@ -146,6 +146,21 @@ TEST(DeviceDictionariesCudaSmall, ValuesAtTheLimits) {
   }
 }
 
+// Bins of several lengths of gaps reach a little into the next one.
+TEST(DeviceDictionariesCudaSmall, GapsThatAreInTheBinBefore) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u32", "i64", "f64"}) {
+    const Column column = column_of(record);
+    std::mt19937_64 random(6);
+    for (const std::uint64_t most : {40u, 300u, 5000u})
+      for (const std::size_t entries : {60u, 200u, 900u}) {
+        Table table{random() >> (65 - value_bits(column.type))};
+        while (table.size() < entries) table.push_back(table.back() + 1 + random() % most);
+        expect_stream_of_cpu(draws_from(column, {table}, 8 * 1024), column, 0, std::nullopt);
+      }
+  }
+}
+
 TEST(DeviceDictionariesCudaSmall, ChunksWithoutStandBetween) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"f32", "u64x2"}) {
@@ -207,8 +222,9 @@ TEST(DeviceDictionariesCuda, AsManyEntriesAsATableMayHave) {
     const Column column = column_of(record);
     for (const std::size_t entries : {5000u, 16384u, 16385u}) {
       const Bytes values = draws_from(column, {any_table(column, entries)}, 8 * 17000);
-      EXPECT_EQ(maps_at_level_1(values, column, values.size())[0].find("dictionary") == std::string::npos,
-                entries == 16385);
+      EXPECT_EQ(
+          maps_at_level_1(values, column, values.size())[0].find("dictionary") == std::string::npos,
+          entries == 16385);
       expect_stream_of_cpu(values, column, values.size(), std::nullopt);
     }
   }
