@@ -127,6 +127,27 @@ TEST(DeviceDictionariesCudaSmall, AsManyEntriesAsTheLaneAllows) {
   }
 }
 
+// A few groups are looked at first: 0, 4, 8 and so on of 32. Others have more values than a table may.
+TEST(DeviceDictionariesCudaSmall, ManyValuesWhereNobodyLooksFirst) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u32", "f64"}) {
+    const Column column = column_of(record);
+    const Table few = any_table(column, 10), many = any_table(column, 5 * 128, 8);
+    for (const int groups : {3, 5}) {
+      Bytes values;
+      for (std::size_t i = 0; i < 32 * 128; ++i) {
+        const std::size_t group = i / 128, other = group / 4 * 3 + group % 4 - 1;
+        const bool is_other = group % 4 != 0 && other < static_cast<std::size_t>(groups);
+        put_value(values, is_other ? many[other * 128 + i % 128] : few[i % 10],
+                  value_bytes(column.type), false);
+      }
+      EXPECT_EQ(maps_at_level_1(values, column)[0].find("dictionary") == std::string::npos,
+                groups == 5);
+      expect_stream_of_cpu(values, column, 0, std::nullopt);
+    }
+  }
+}
+
 // Sets mark empty places by a word that values may have, too; gaps of all lengths; values that hardly differ.
 TEST(DeviceDictionariesCudaSmall, ValuesAtTheLimits) {
   GDELTA_NEEDS_GPU();
@@ -152,11 +173,14 @@ TEST(DeviceDictionariesCudaSmall, GapsThatAreInTheBinBefore) {
   for (const char* record : {"u32", "i64", "f64"}) {
     const Column column = column_of(record);
     std::mt19937_64 random(6);
-    for (const std::uint64_t most : {40u, 300u, 5000u})
+    for (const unsigned longest : {12u, 20u})
       for (const std::size_t entries : {60u, 200u, 900u}) {
-        Table table{random() >> (65 - value_bits(column.type))};
-        while (table.size() < entries) table.push_back(table.back() + 1 + random() % most);
-        expect_stream_of_cpu(draws_from(column, {table}, 8 * 1024), column, 0, std::nullopt);
+        Table table{1000};
+        while (table.size() < entries)
+          table.push_back(table.back() + 1 + (random() >> (63 - random() % longest)));
+        const Bytes values = draws_from(column, {table}, 8 * 1024);
+        EXPECT_EQ(maps_at_level_1(values, column)[0], "dictionary of " + std::to_string(entries));
+        expect_stream_of_cpu(values, column, 0, std::nullopt);
       }
   }
 }

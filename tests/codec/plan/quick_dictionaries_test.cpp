@@ -30,10 +30,11 @@ Bytes draws_of(std::size_t count, std::uint64_t records, int width) {
   Draws draws(7);
   Bytes bytes;
   for (std::uint64_t i = 0; i < records; ++i)
-    put_value(bytes,
-              values[i < count ? i : static_cast<std::size_t>(
-                                         draws.below(static_cast<std::int64_t>(count)))],
-              width, false);
+    put_value(
+        bytes,
+        values[i < count ? i
+                         : static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(count)))],
+        width, false);
   return bytes;
 }
 
@@ -109,7 +110,8 @@ TEST(QuickDictionaries, AGlanceRefusesNoise) {
   EXPECT_FALSE(may_be_few(1001, 8));
   std::vector<bool> taken(kFewPlaces);
   for (const std::uint64_t value : any_values(1024, 8)) taken[few_place(value)] = true;
-  EXPECT_FALSE(may_be_few(static_cast<std::uint32_t>(std::count(taken.begin(), taken.end(), true)), 8));
+  EXPECT_FALSE(
+      may_be_few(static_cast<std::uint32_t>(std::count(taken.begin(), taken.end(), true)), 8));
   EXPECT_EQ(few_values_groups(std::uint64_t{127}).count, 0u);
   EXPECT_EQ(few_values_groups(std::uint64_t{5 * 128}).count, 5u);
   EXPECT_EQ(few_values_groups(std::uint64_t{1} << 20).count, 8u);
@@ -181,8 +183,8 @@ TEST(TableBins, TakeTheFewestBitsOfAllCuts) {
       std::uint64_t longest = 0, shortest = 0;
       for (int length = 0; length <= rows.longest; ++length) {
         longest += counts[length] * bits[search.find((std::uint64_t{1} << length) - 1)];
-        shortest += counts[length] *
-                    bits[search.find(length == 0 ? 0 : std::uint64_t{1} << (length - 1))];
+        shortest +=
+            counts[length] * bits[search.find(length == 0 ? 0 : std::uint64_t{1} << (length - 1))];
       }
       ASSERT_EQ(longest, rows.bits(bin + 1)) << turn;
       ASSERT_LE(shortest, longest) << turn;
