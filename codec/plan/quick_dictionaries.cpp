@@ -12,17 +12,21 @@ namespace {
 template <class Word>
 bool looks_few(const ColumnBytes& column, int lane, std::uint32_t most) {
   const GroupSample sample = few_values_groups(column.records);
-  std::vector<bool> is_taken(kFewPlaces);
-  std::uint32_t places = 0;
+  std::vector<std::uint8_t> seen_by(kFewPlaces);  // bit 0: even groups, bit 1: odd ones
+  PlacesSeen seen;
+  std::uint8_t group_bit = 1;
   for_sampled_groups<Word>(ResidualSource(column, format::Front{}), lane, sample, 0, sample.count,
                            [&](const Word* group, std::uint64_t count) {
                              for (const Word value : std::span(group + kMaxOrder, count)) {
-                               const std::uint32_t place = few_place(value);
-                               places += is_taken[place] ? 0 : 1;
-                               is_taken[place] = true;
+                               std::uint8_t& place = seen_by[few_place(value)];
+                               if ((place & group_bit) != 0) continue;
+                               place |= group_bit;
+                               ++(group_bit == 1 ? seen.even : seen.odd);
+                               seen.both += place == 3 ? 1 : 0;
                              }
+                             group_bit ^= 3;
                            });
-  return places <= most && may_be_few(places, static_cast<std::uint32_t>(sample.count));
+  return may_be_few(seen, most);
 }
 
 }  // namespace

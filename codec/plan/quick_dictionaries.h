@@ -31,9 +31,17 @@ GDELTA_HD constexpr std::uint32_t few_place(std::uint64_t value) {
   return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15 >> 48);
 }
 
-/// Whether the places that values of so many whole groups take leave room for a table: three in 128 have been there before.
-GDELTA_HD constexpr bool may_be_few(std::uint32_t places, std::uint32_t groups) {
-  return places <= (static_cast<std::uint32_t>(kGroupValues) - 3) * groups;
+/// How many places the values of every other group take, those of the others, and how many values of both do.
+struct PlacesSeen {
+  std::uint32_t even = 0, odd = 0, both = 0;
+};
+
+/// Whether the lane may have no more than `most` values: of two draws from N of them, a and b different ones, about a b / N are in
+/// both (Petersen 1896, of fish that are marked and caught again). Half as many more are let pass. Values that only their
+/// neighbours have again do not count.
+GDELTA_HD constexpr bool may_be_few(const PlacesSeen& seen, std::uint32_t most) {
+  return seen.even <= most && seen.odd <= most &&
+         std::uint64_t{3} * seen.both * most >= std::uint64_t{2} * seen.even * seen.odd;
 }
 
 /// That a table of a lane of `bits` may have, for indices of order 0 to save enough.
@@ -53,8 +61,8 @@ GDELTA_HD constexpr bool dictionary_pays(std::uint64_t table_bytes, std::uint64_
 }
 
 /// The values of a lane as a table has them, if
-///   1. few_values_groups have few (may_be_few), and no more than a table may have (most_quick_entries),
-///   2. so has the whole lane.
+///   1. few_values_groups say that it may have no more than a table may (may_be_few, most_quick_entries),
+///   2. the whole lane has not.
 /// `bits` is what it takes otherwise. Then dictionary_pays says whether it is worth it.
 std::optional<std::vector<std::uint64_t>> choose_quick_dictionary(const ColumnBytes& column,
                                                                   int lane, std::uint64_t bits);

@@ -53,12 +53,9 @@ __device__ std::uint32_t most_entries(const MakeDictionariesArgs& args, std::uin
   const std::uint32_t records = args.shape.records_of(chunk);
   if (records < kGroupValues) return 0;
   const ExactLane& own = args.maps.lanes_of(chunk)[lane];
-  const std::uint32_t places = args.maps.tables_of(chunk)[lane].few_places;
   const std::uint32_t most =
       most_quick_entries(records, has_exact_map(own.mapping) ? own.bits : own.plain_bits);
-  const bool may_pay =
-      most >= 2 && places <= most && may_be_few(places, few_values_groups(records).count);
-  return may_pay ? most : 0;
+  return most >= 2 && may_be_few(args.maps.tables_of(chunk)[lane].seen, most) ? most : 0;
 }
 
 /// A lane of a chunk, and what the block knows of it.

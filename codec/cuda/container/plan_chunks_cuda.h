@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "codec/plan/quick_dictionaries.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
@@ -75,7 +76,7 @@ struct ExactLane {
 /// What else is known of a lane that may get a dictionary.
 struct LaneTable {
   format::TableFields fields;  // if it has one
-  std::uint32_t few_places;    // that values of a few groups take (codec/plan/quick_dictionaries.h)
+  PlacesSeen seen;             // of a few groups
 };
 
 /// Tables of lanes with a dictionary as they are coded, and what blocks need to make them. Arrays in device memory.

@@ -56,10 +56,10 @@ class SampledLane {
   const DeviceSample& sample_;
 };
 
-/// Where values of few groups have been, a bit for each place.
+/// Where values of few groups have been, a bit for each place: those of even groups and of odd ones.
 struct FewPlaces {
-  alignas(16) std::uint32_t bits[kFewPlaces / 32];
-  std::uint32_t taken;
+  alignas(16) std::uint32_t bits[2][kFewPlaces / 32];
+  PlacesSeen seen;
 };
 
 /// Who looks at which groups: a warp at the first one, by itself. What it has found, Result, is `combined` already.
@@ -97,30 +97,37 @@ struct LookOfBlock {
   }
 };
 
-/// How many places the values of few_values_groups of a lane take, by a block.
+/// Counts the places of the values of few_values_groups of a lane, by a block.
 template <class Word>
-__device__ __attribute__((noinline)) std::uint32_t count_places(const PackTask& task, int number,
-                                                                FewPlaces& shared) {
+__device__ __attribute__((noinline)) void count_places(const PackTask& task, int number,
+                                                       FewPlaces& shared) {
   // By itself, so that searches have all registers.
   const DeviceSample sample = few_values_groups(task.records);
   const SampledLane<Word> lane(task, sample, number);
   for (std::uint32_t i = threadIdx.x; i < sizeof shared.bits / 16; i += kFindThreads)
     reinterpret_cast<uint4*>(shared.bits)[i] = {0, 0, 0, 0};
-  if (threadIdx.x == 0) shared.taken = 0;
+  if (threadIdx.x == 0) shared.seen.even = shared.seen.odd = shared.seen.both = 0;
   __syncthreads();  // no place is taken
-  std::uint32_t taken = 0;
-  lane.for_groups(device::warp_number(), kFindWarps, lane.groups(), [&](const auto& values) {
+  const std::uint32_t warp = device::warp_number();
+  std::uint32_t taken = 0, both = 0;
+  static_assert(kFindWarps % 2 == 0);
+  lane.for_groups(warp, kFindWarps, lane.groups(), [&](const auto& values) {
 #pragma unroll
     for (const Word value : values) {
       const std::uint32_t place = few_place(value), bit = 1u << (place % 32);
-      taken += (atomicOr(&shared.bits[place / 32], bit) & bit) == 0 ? 1 : 0;
+      taken += (atomicOr(&shared.bits[warp % 2][place / 32], bit) & bit) == 0 ? 1 : 0;
     }
     return true;
   });
   taken = device::warp_sum(taken);
-  if ((threadIdx.x & 31) == 0) atomicAdd(&shared.taken, taken);
+  if ((threadIdx.x & 31) == 0)
+    atomicAdd(warp % 2 == 0 ? &shared.seen.even : &shared.seen.odd, taken);
+  __syncthreads();  // all places are taken
+  for (std::uint32_t i = threadIdx.x; i < kFewPlaces / 32; i += kFindThreads)
+    both += __popc(shared.bits[0][i] & shared.bits[1][i]);
+  both = device::warp_sum(both);
+  if ((threadIdx.x & 31) == 0) atomicAdd(&shared.seen.both, both);
   __syncthreads();  // all have been counted
-  return shared.taken;
 }
 
 /// A block a chunk and a lane. Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, warp) is true in
@@ -138,8 +145,8 @@ __global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_mappings_kerne
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) task = cut_task(shape, chunk);
     __syncthreads();  // the task is there
-    const std::uint32_t places = count_places<Word>(task, number, few);
-    if (threadIdx.x == 0) args.maps.tables_of(chunk)[number].few_places = places;
+    count_places<Word>(task, number, few);
+    if (threadIdx.x == 0) args.maps.tables_of(chunk)[number].seen = few.seen;
     const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
     const SampledLane<Word> lane(task, sample, number);
     bool may_have = false;

@@ -104,14 +104,23 @@ TEST(QuickDictionaries, LanesByThemselves) {
   EXPECT_EQ(tables_of(bytes, "u64x2"), "0 9");
 }
 
-// A glance refuses what has hardly a value twice: places of a thousand values out of many are theirs alone.
+// A glance refuses what other groups hardly have again: places of a thousand values out of many are theirs alone.
 TEST(QuickDictionaries, AGlanceRefusesNoise) {
-  EXPECT_TRUE(may_be_few(1000, 8));
-  EXPECT_FALSE(may_be_few(1001, 8));
-  std::vector<bool> taken(kFewPlaces);
-  for (const std::uint64_t value : any_values(1024, 8)) taken[few_place(value)] = true;
-  EXPECT_FALSE(
-      may_be_few(static_cast<std::uint32_t>(std::count(taken.begin(), taken.end(), true)), 8));
+  // Of 512 and 512 different ones of 16384 there are 16 in both, and eleven do.
+  EXPECT_TRUE(may_be_few({512, 512, 11}, 16384));
+  EXPECT_FALSE(may_be_few({512, 512, 10}, 16384));
+  EXPECT_TRUE(may_be_few({90, 100, 90}, 100));
+  EXPECT_FALSE(may_be_few({90, 101, 90}, 100));
+  EXPECT_FALSE(may_be_few({101, 90, 90}, 100));
+  std::vector<bool> even(kFewPlaces), odd(kFewPlaces);
+  const std::vector<std::uint64_t> values = any_values(1024, 8);
+  for (std::size_t i = 0; i < 1024; i += 2) {
+    even[few_place(values[i])] = true;
+    odd[few_place(values[i + 1])] = true;
+  }
+  std::uint32_t both = 0;
+  for (std::size_t place = 0; place < kFewPlaces; ++place) both += even[place] && odd[place];
+  EXPECT_LT(both, 10u);
   EXPECT_EQ(few_values_groups(std::uint64_t{127}).count, 0u);
   EXPECT_EQ(few_values_groups(std::uint64_t{5 * 128}).count, 5u);
   EXPECT_EQ(few_values_groups(std::uint64_t{1} << 20).count, 8u);
