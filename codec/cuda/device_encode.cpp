@@ -148,15 +148,15 @@ struct EncodeScratch {
 
 cuda::LaneTables take_tables(cuda::ScratchLayout& layout, const cuda::CutShape& shape) {
   cuda::LaneTables tables{};
-  if (shape.num_chunks > 0)
+  if (shape.num_chunks > 0 && may_have_quick_dictionaries(shape.tuple))
     tables.entries = std::min(kMostQuickEntries, shape.records_of(0) / kTuplesOfQuickEntry);
   tables.value_bytes = shape.value_bytes;
-  tables.blocks = std::min(cuda::LaneTables::kMostBlocks, shape.num_chunks);
+  if (tables.entries > 0) tables.blocks = std::min(cuda::LaneTables::kMostBlocks, shape.num_chunks);
   const std::uint64_t lanes = std::uint64_t{shape.num_chunks} * shape.tuple;
   const std::uint64_t places = std::uint64_t{tables.blocks} * tables.num_places();
   const std::uint64_t ranks = std::uint64_t{tables.blocks} * tables.num_ranks();
   tables.lanes = layout.take<cuda::LaneTable>(lanes);
-  tables.coded = layout.take<std::uint32_t>(lanes * tables.coded_words());
+  tables.coded = layout.take<std::uint32_t>(tables.entries > 0 ? lanes * tables.coded_words() : 0);
   tables.places = layout.take<unsigned char>(places * shape.value_bytes);
   tables.indices = layout.take<std::uint16_t>(places);
   tables.ranks = layout.take<unsigned char>(ranks * shape.value_bytes);
@@ -399,9 +399,10 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
-    cuda::add_column(table.kinds, coder, shape->tuple, groups,
-                     {.maps = shape->exact_maps != 0 || finds_steps(encode),
-                      .dictionaries = shape->exact_maps != 0});
+    cuda::add_column(
+        table.kinds, coder, shape->tuple, groups,
+        {.maps = shape->exact_maps != 0 || finds_steps(encode),
+         .dictionaries = shape->exact_maps != 0 && may_have_quick_dictionaries(shape->tuple)});
   return table;
 }
 

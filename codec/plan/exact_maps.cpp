@@ -14,6 +14,7 @@
 #include "codec/plan/sampled_groups.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/words/map_lane.h"
+#include "kernels/words/maps/exact_maps.h"
 
 namespace gdelta {
 namespace {
@@ -142,14 +143,14 @@ class ExactMapChoice {
         lane_bits(ResidualSource(column_, plain), lane, plain.orders[lane], effort(), workers_);
     if (own && !saves_a_pass(own->bits, bits, policy_.strides.gain_permille)) own.reset();
     if (own) bits = own->bits;
-    if (!settings_.dictionaries) return;
+    if (!settings_.dictionaries || !may_have_quick_dictionaries(column_.column.tuple)) return;
     auto table = choose_quick_dictionary(column_, lane, bits);
     if (!table) return;
     const std::uint64_t table_bytes = encode_table(*table, column_.column.type).bytes.size();
     const std::uint64_t index_bits = is_wide() ? bits_of_indices<std::uint64_t>(lane, *table)
                                                : bits_of_indices<std::uint32_t>(lane, *table);
     if (!dictionary_pays(table_bytes, index_bits, bits)) return;
-    own = {.mapping = {.map = static_cast<std::uint8_t>(ValueMap::dictionary)},
+    own = {.mapping = {.map = kMapNumber<DictionaryMap>},
            .bits = index_bits,
            .table = std::move(*table)};
   }

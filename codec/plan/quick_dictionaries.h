@@ -17,6 +17,10 @@ inline constexpr std::uint32_t kTuplesOfQuickEntry = 8;
 /// What one has to save of the lane: values that are looked up are decoded slower than others.
 inline constexpr std::uint64_t kQuickDictionaryPermille = 250;
 
+/// They are of narrow tuples: to look at all lanes of wide ones takes a tenth of encoding them.
+inline constexpr int kMostLookedUpLanes = 4;
+constexpr bool may_have_quick_dictionaries(int tuple) { return tuple <= kMostLookedUpLanes; }
+
 /// So many groups of a lane, spread evenly, are looked at first.
 inline constexpr std::uint32_t kFewValuesGroups = 8;
 template <class Count>
@@ -37,11 +41,14 @@ struct PlacesSeen {
 };
 
 /// Whether the lane may have no more than `most` values: of two draws from N of them, a and b different ones, about a b / N are in
-/// both (Petersen 1896, of fish that are marked and caught again). Half as many more are let pass. Values that only their
+/// both (Petersen 1896, of fish that are marked and caught again). Half as many values more are let pass. Noise has a few places
+/// in both by chance, a b / kFewPlaces of them: there have to be clearly more, or most of all. Values that only their
 /// neighbours have again do not count.
 GDELTA_HD constexpr bool may_be_few(const PlacesSeen& seen, std::uint32_t most) {
-  return seen.even <= most && seen.odd <= most &&
-         std::uint64_t{3} * seen.both * most >= std::uint64_t{2} * seen.even * seen.odd;
+  const std::uint32_t pairs = seen.even * seen.odd;
+  const bool is_chance = seen.both < 4 + pairs / (kFewPlaces / 4) && 2 * seen.both < seen.even;
+  return seen.even <= most && seen.odd <= most && !is_chance &&
+         std::uint64_t{3} * seen.both * most >= std::uint64_t{2} * pairs;
 }
 
 /// That a table of a lane of `bits` may have, for indices of order 0 to save enough.

@@ -89,7 +89,7 @@ struct LaneTables {
   std::uint16_t* indices;  // [blocks × num_places()]: of the words there
   unsigned char* ranks;    // [blocks × num_ranks()] words
   std::uint32_t blocks;    // at once
-  std::uint32_t entries;   // that a table may have
+  std::uint32_t entries;   // that a table may have; 0: none are made
   std::uint32_t value_bytes;
 
   /// Two of three places are taken at most.

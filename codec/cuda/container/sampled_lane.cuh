@@ -145,8 +145,10 @@ __global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_mappings_kerne
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) task = cut_task(shape, chunk);
     __syncthreads();  // the task is there
-    count_places<Word>(task, number, few);
-    if (threadIdx.x == 0) args.maps.tables_of(chunk)[number].seen = few.seen;
+    if (args.maps.tables.entries > 0) {
+      count_places<Word>(task, number, few);
+      if (threadIdx.x == 0) args.maps.tables_of(chunk)[number].seen = few.seen;
+    }
     const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
     const SampledLane<Word> lane(task, sample, number);
     bool may_have = false;

@@ -24,17 +24,15 @@ std::vector<std::uint64_t> any_values(std::size_t count, int width) {
   return values;
 }
 
-/// Draws of `count` such values.
+/// All of `count` such values, and then draws from a quarter of them.
 Bytes draws_of(std::size_t count, std::uint64_t records, int width) {
   const std::vector<std::uint64_t> values = any_values(count, width);
+  const auto most = static_cast<std::int64_t>((count + 3) / 4);
   Draws draws(7);
   Bytes bytes;
   for (std::uint64_t i = 0; i < records; ++i)
-    put_value(
-        bytes,
-        values[i < count ? i
-                         : static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(count)))],
-        width, false);
+    put_value(bytes, values[i < count ? i : static_cast<std::size_t>(draws.below(most))], width,
+              false);
   return bytes;
 }
 
@@ -93,6 +91,11 @@ TEST(QuickDictionaries, SaveAQuarter) {
   EXPECT_EQ(tables_of(decimals.bytes(), "f64"), "");
 }
 
+TEST(QuickDictionaries, OfNarrowTuples) {
+  EXPECT_EQ(tables_of(draws_of(20, 4 * 2000, 8), "u64x4"), "8 9 9 9");
+  EXPECT_EQ(tables_of(draws_of(20, 5 * 2000, 8), "u64x5"), "");
+}
+
 TEST(QuickDictionaries, LanesByThemselves) {
   const std::vector<std::uint64_t> few = any_values(9, 8);
   Draws draws(2);
@@ -106,9 +109,13 @@ TEST(QuickDictionaries, LanesByThemselves) {
 
 // A glance refuses what other groups hardly have again: places of a thousand values out of many are theirs alone.
 TEST(QuickDictionaries, AGlanceRefusesNoise) {
-  // Of 512 and 512 different ones of 16384 there are 16 in both, and eleven do.
-  EXPECT_TRUE(may_be_few({512, 512, 11}, 16384));
-  EXPECT_FALSE(may_be_few({512, 512, 10}, 16384));
+  // Of 512 and 512 different ones of 10000 there are 26 in both, and of any that differ four places.
+  EXPECT_TRUE(may_be_few({512, 512, 20}, 16384));
+  EXPECT_FALSE(may_be_few({512, 512, 19}, 16384));
+  EXPECT_TRUE(may_be_few({400, 400, 105}, 1024));
+  EXPECT_FALSE(may_be_few({400, 400, 104}, 1024));
+  EXPECT_TRUE(may_be_few({2, 2, 2}, 2));
+  EXPECT_FALSE(may_be_few({128, 0, 0}, 200));
   EXPECT_TRUE(may_be_few({90, 100, 90}, 100));
   EXPECT_FALSE(may_be_few({90, 101, 90}, 100));
   EXPECT_FALSE(may_be_few({101, 90, 90}, 100));
