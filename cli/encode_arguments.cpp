@@ -98,7 +98,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
   app.add_flag("--device-decodable", options.device_decodable,
                "Promise a stream that decodes wholly on a GPU");
   app.add_flag("!--no-maps", options.maps,
-               "Take numbers as they are: no decimals, no lanes less others");
+               "Take numbers as they are: no decimals, no tables, no lanes less others");
 }
 
 std::optional<std::string> complete(EncodeArguments& arguments) {

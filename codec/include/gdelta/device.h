@@ -131,9 +131,9 @@ struct DeviceEncode {
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder;
   /// Whether lanes of f32 and f64 that are decimals or multiples of a power of two, and integers of 32 and 64 bits with a
-  /// common step, become whole numbers, and lanes that follow earlier ones their differences (docs/maps.md). Without, scratch is
-  /// shorter by the values, if these have four or eight bytes, and device_open_pages
-  /// takes the stream.
+  /// common step, become whole numbers, lanes of such types with few values indices into a table of them, and lanes that follow
+  /// earlier ones their differences (docs/maps.md). Without, scratch is shorter by the values and an eighth of them, if these have
+  /// four or eight bytes, and device_open_pages takes the stream.
   bool maps = true;
   void* stream = nullptr;                 ///< 16-byte aligned
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
@@ -163,8 +163,9 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
-///             number of chunks. Where maps of values are looked for, two more, and for chunks that get some one read and
-///             one write; one launch more for tuples of two to four. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
+///             number of chunks. Where maps of values are looked for, three more, and for chunks that get some one read and
+///             one write, for those whose values are looked up another one of each, and up to 98 MB of scratch; one launch
+///             more for tuples of two to four. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
 ///             8 bytes), 0.2 MiB a chunk, 0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
