@@ -35,7 +35,8 @@ class ExactMapChoice {
       found.push_back(is_wide() ? find<std::uint64_t>(lane) : find<std::uint32_t>(lane));
     of_plain = choose_plain_fronts(column_, settings_, workers_);
     const Front& plain = of_plain->best_front();
-    for (int lane = 0; lane < column_.column.tuple; ++lane) settle(plain, lane, found);
+    for (int lane = 0; lane < column_.column.tuple; ++lane)
+      settle(lane, of_plain->lane_bits[static_cast<std::size_t>(lane)], found);
     while (has_any(found)) {
       maps = maps_of(found, plain.map);
       auto mapped = std::make_shared<MappedColumn>(column_, maps, workers_);
@@ -136,11 +137,9 @@ class ExactMapChoice {
                                  effort());
   }
 
-  /// Leaves of a lane what saves enough: what was found, or a dictionary.
-  void settle(const Front& plain, int lane, Found& found) const {
+  /// Leaves of a lane what saves enough of the bits that it takes without: what was found, or a dictionary.
+  void settle(int lane, std::uint64_t bits, Found& found) const {
     std::optional<LaneFound>& own = found[static_cast<std::size_t>(lane)];
-    std::uint64_t bits =
-        lane_bits(ResidualSource(column_, plain), lane, plain.orders[lane], effort(), workers_);
     if (own && !saves_a_pass(own->bits, bits, policy_.strides.gain_permille)) own.reset();
     if (own) bits = own->bits;
     if (!settings_.dictionaries || !may_have_quick_dictionaries(column_.column.tuple)) return;

@@ -242,6 +242,7 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);
     chosen.orders[lane] = static_cast<std::uint8_t>(best);
+    chosen.lane_bits[lane] = bits[best];
     chosen.bits += bits[best];
   }
   return chosen;
@@ -260,6 +261,7 @@ PlainFronts choose_plain_fronts(const ColumnBytes& column, const EncodeSettings&
     std::copy_n(lanes.orders, column.column.tuple, front.orders);
     if (plain.fronts.size() > 1 && lanes.bits >= plain.bits) continue;
     plain.bits = lanes.bits;
+    plain.lane_bits.assign(lanes.lane_bits, lanes.lane_bits + column.column.tuple);
     plain.best = plain.fronts.size() - 1;
   }
   return plain;

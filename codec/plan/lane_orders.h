@@ -24,7 +24,8 @@ std::vector<ValueMap> plain_maps(ValueType type, int level);
 
 struct LaneOrders {
   std::uint8_t orders[kMaxTuple] = {};
-  std::uint64_t bits = 0;  // estimated size of the section
+  std::uint64_t lane_bits[kMaxTuple] = {};  // estimated, of each lane
+  std::uint64_t bits = 0;                   // of the section
 };
 
 /// How hard to look.
@@ -43,7 +44,8 @@ struct PlainFronts {
   std::vector<format::Front> fronts;
   std::size_t best =
       0;  ///< that one behind which the column is packed in the fewest bits, of equals the first
-  std::uint64_t bits = 0;  ///< behind it
+  std::uint64_t bits = 0;                     ///< behind it
+  std::vector<std::uint64_t> lane_bits = {};  ///< of each lane, behind it
 
   const format::Front& best_front() const { return fronts[best]; }
 };

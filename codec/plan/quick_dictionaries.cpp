@@ -1,5 +1,6 @@
 #include "codec/plan/quick_dictionaries.h"
 
+#include <bitset>
 #include <span>
 
 #include "codec/coders/maps/dictionary_choice.h"
@@ -12,19 +13,22 @@ namespace {
 template <class Word>
 bool looks_few(const ColumnBytes& column, int lane, std::uint32_t most) {
   const GroupSample sample = few_values_groups(column.records);
-  std::vector<std::uint8_t> seen_by(kFewPlaces);  // bit 0: even groups, bit 1: odd ones
+  std::bitset<kFewPlaces> of_even, of_odd;
   PlacesSeen seen;
-  std::uint8_t group_bit = 1;
+  bool is_even = true;
   for_sampled_groups<Word>(ResidualSource(column, format::Front{}), lane, sample, 0, sample.count,
                            [&](const Word* group, std::uint64_t count) {
+                             auto& own = is_even ? of_even : of_odd;
+                             const auto& other = is_even ? of_odd : of_even;
+                             std::uint32_t& own_places = is_even ? seen.even : seen.odd;
                              for (const Word value : std::span(group + kMaxOrder, count)) {
-                               std::uint8_t& place = seen_by[few_place(value)];
-                               if ((place & group_bit) != 0) continue;
-                               place |= group_bit;
-                               ++(group_bit == 1 ? seen.even : seen.odd);
-                               seen.both += place == 3 ? 1 : 0;
+                               const std::uint32_t place = few_place(value);
+                               const std::uint32_t added = own[place] ? 0 : 1;
+                               own_places += added;
+                               seen.both += other[place] ? added : 0;
+                               own[place] = true;
                              }
-                             group_bit ^= 3;
+                             is_even = !is_even;
                            });
   return may_be_few(seen, most);
 }
