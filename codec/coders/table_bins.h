@@ -25,7 +25,7 @@ struct BinRows {
   std::uint64_t fewest_bits;             // in any number of bins
   std::uint64_t sums[kMostGapBits + 2];  // gaps that are shorter
   std::uint64_t least[kMostBins][kMostGapBits + 1];
-  std::int8_t before[kMostBins][kMostGapBits + 1];  // the longest that are not in the last bin
+  std::uint8_t before[kMostBins][kMostGapBits + 1];  // the longest that are not in the last bin
 
   /// Of `counts` gaps of each length.
   template <class Count>
@@ -54,7 +54,7 @@ struct BinRows {
   GDELTA_HD void set_best(int bin, int last, int other, std::uint64_t bits) {
     const bool pays = bits < least[bin - 1][last];
     least[bin][last] = pays ? bits : least[bin - 1][last];
-    before[bin][last] = static_cast<std::int8_t>(pays ? other : last);
+    before[bin][last] = static_cast<std::uint8_t>(pays ? other : last);
   }
 
   /// The place of lengths up to `last` in the row of `bin` + 1 bins; up to `longest` they are asked for.
@@ -75,10 +75,10 @@ struct BinRows {
 
   /// Their bits, in `bins` places. Precondition: their rows are there.
   GDELTA_HD void put(int bins, std::uint8_t* bin_bits) const {
-    std::int8_t ends[kMostBins];  // lengths, the longest first
+    std::uint8_t ends[kMostBins];  // lengths, the longest first
     int count = 0, last = longest;
     for (int bin = bins - 1; bin >= 0; --bin) {
-      if (bin == 0 || before[bin][last] != last) ends[count++] = static_cast<std::int8_t>(last);
+      if (bin == 0 || before[bin][last] != last) ends[count++] = static_cast<std::uint8_t>(last);
       if (bin > 0) last = before[bin][last];
     }
     int end_before = -1;

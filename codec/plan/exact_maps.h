@@ -21,7 +21,8 @@ std::uint32_t exact_maps_of(ValueType type);
 ///      which there is a whole one; of several the one behind which they differ least,
 ///   2. it gives back all others, too,
 ///   3. the groups are packed in clearly fewer bits, each at its best order, than behind the map without fields that suits
-///      the column best. Other lanes have that one.
+///      the column best. Other lanes have that one, or
+///   4. whatever they have so far, a dictionary that takes much less (quick_dictionaries.h).
 /// `maps` becomes what it is behind, `plain` what plain maps do for the column, if that was looked at.
 std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
                                           Workers& workers, ColumnMaps& maps,

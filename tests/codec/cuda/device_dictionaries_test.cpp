@@ -9,7 +9,6 @@ namespace gdelta::test {
 namespace {
 
 using Table = std::vector<std::uint64_t>;
-using Words = std::vector<std::string>;
 
 /// Different values that no map but a dictionary makes short: bits at random, as wide as the type.
 Table any_table(const Column& column, std::size_t entries, std::uint64_t seed = 1) {
@@ -39,19 +38,6 @@ Bytes draws_from(const Column& column, const std::vector<Table>& tables, std::ui
       put_value(bytes, value, value_bytes(column.type), column.big_endian);
     }
   return bytes;
-}
-
-/// The maps of the chunks of what compress writes.
-Words maps_at_level_1(const Bytes& values, const Column& column, std::uint64_t chunk_bytes = 0) {
-  EncodeOptions options;
-  options.layout = Layout{{column}};
-  options.level = 1;
-  options.chunk_bytes = chunk_bytes;
-  options.device = "cpu";
-  Words maps;
-  const auto info = inspect(compress(values, options).value());
-  for (const ChunkInfo& chunk : info.value().chunks) maps.push_back(chunk.columns[0].map_words);
-  return maps;
 }
 
 TEST(DeviceDictionariesCudaSmall, OfEveryTypeAndTuple) {

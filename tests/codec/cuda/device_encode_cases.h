@@ -83,6 +83,22 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
   return result;
 }
 
+using Words = std::vector<std::string>;
+
+/// The maps of the chunks of what compress writes at level 1.
+inline Words maps_at_level_1(const Bytes& values, const Column& column,
+                             std::uint64_t chunk_bytes = 0) {
+  EncodeOptions options;
+  options.layout = Layout{{column}};
+  options.level = 1;
+  options.chunk_bytes = chunk_bytes;
+  options.device = "cpu";
+  Words maps;
+  const auto info = inspect(compress(values, options).value());
+  for (const ChunkInfo& chunk : info.value().chunks) maps.push_back(chunk.columns[0].map_words);
+  return maps;
+}
+
 /// The device writes what compress writes at level 1, and reads it.
 inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
                                  std::uint64_t chunk_bytes, std::optional<int> order,

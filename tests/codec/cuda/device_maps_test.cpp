@@ -33,22 +33,6 @@ void set_value(Bytes& bytes, const Column& column, std::uint64_t number, double 
             bytes.begin() + static_cast<std::ptrdiff_t>(number * own.size()));
 }
 
-/// The maps of the chunks of what compress writes.
-std::vector<std::string> maps_at_level_1(const Bytes& values, const Column& column,
-                                         std::uint64_t chunk_bytes) {
-  EncodeOptions options;
-  options.layout = Layout{{column}};
-  options.level = 1;
-  options.chunk_bytes = chunk_bytes;
-  options.device = "cpu";
-  std::vector<std::string> maps;
-  const auto info = inspect(compress(values, options).value());
-  for (const ChunkInfo& chunk : info.value().chunks) maps.push_back(chunk.columns[0].map_words);
-  return maps;
-}
-
-using Words = std::vector<std::string>;
-
 TEST(DeviceMapsCudaSmall, FindsTheDigitsOfEveryTypeAndTuple) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"f32", "f64", "f32:be", "f64x2", "f32x3", "f32x5", "f64x64"}) {

@@ -5,6 +5,7 @@
 
 #include "codec/chunk/chunk_cases.h"
 #include "codec/plan/planner.h"
+#include "codec/plan/quick_maps.h"
 
 namespace gdelta::test {
 
@@ -26,6 +27,20 @@ inline Layout layout_of(const char* record) { return parse_record(record).value(
 inline format::ColumnModel plan_column(const Bytes& values, const char* record,
                                        const EncodeSettings& settings) {
   return plan_chunk(values, layout_of(record), false, settings).columns[0];
+}
+
+/// The maps that low levels find for a column.
+inline ColumnMaps quick_maps_of(const Bytes& values, const char* record,
+                                const EncodeSettings& settings = at_level(1)) {
+  const Layout layout = layout_of(record);
+  ColumnMaps maps;
+  std::optional<PlainFronts> plain;
+  map_quickly({.first = reinterpret_cast<const unsigned char*>(values.data()),
+               .record_bytes = layout.record_bytes(),
+               .records = values.size() / layout.record_bytes(),
+               .column = layout.columns[0]},
+              settings, Workers::alone(), maps, plain);
+  return maps;
 }
 
 /// Little-endian values of a width, one after the other.

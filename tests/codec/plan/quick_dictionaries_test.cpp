@@ -9,7 +9,6 @@
 
 #include "codec/coders/table_bins.h"
 #include "codec/plan/planned_values.h"
-#include "codec/plan/quick_maps.h"
 #include "gdelta/codec.h"
 #include "gdelta/segment_stream.h"
 
@@ -39,16 +38,8 @@ Bytes draws_of(std::size_t count, std::uint64_t records, int width) {
 /// How many entries the tables of a column have, "3 0 12"; empty if there are none.
 std::string tables_of(const Bytes& values, const char* record,
                       const EncodeSettings& settings = at_level(1)) {
-  const Layout layout = layout_of(record);
-  ColumnMaps maps;
-  std::optional<PlainFronts> plain;
-  map_quickly({.first = reinterpret_cast<const unsigned char*>(values.data()),
-               .record_bytes = layout.record_bytes(),
-               .records = values.size() / layout.record_bytes(),
-               .column = layout.columns[0]},
-              settings, Workers::alone(), maps, plain);
   std::string words;
-  for (const auto& table : maps.tables)
+  for (const auto& table : quick_maps_of(values, record, settings).tables)
     words += (words.empty() ? "" : " ") + std::to_string(table.size());
   return words;
 }

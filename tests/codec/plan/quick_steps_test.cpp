@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "codec/plan/planned_values.h"
-#include "codec/plan/quick_maps.h"
 #include "gdelta/codec.h"
 
 namespace gdelta::test {
@@ -39,24 +38,11 @@ FillTuple walks(std::size_t target, std::size_t source) {
   };
 }
 
-ColumnMaps maps_of(const Bytes& values, const char* record,
-                   const EncodeSettings& settings = at_level(1)) {
-  const Layout layout = layout_of(record);
-  ColumnMaps maps;
-  std::optional<PlainFronts> plain;
-  map_quickly({.first = reinterpret_cast<const unsigned char*>(values.data()),
-               .record_bytes = layout.record_bytes(),
-               .records = values.size() / layout.record_bytes(),
-               .column = layout.columns[0]},
-              settings, Workers::alone(), maps, plain);
-  return maps;
-}
-
 /// "3-1 1-0"
 std::string steps_of(const Bytes& values, const char* record,
                      const EncodeSettings& settings = at_level(1)) {
   std::string words;
-  for (const LaneStep& step : maps_of(values, record, settings).steps) {
+  for (const LaneStep& step : quick_maps_of(values, record, settings).steps) {
     EXPECT_EQ(step.kind, LaneStepKind::minus);
     words += (words.empty() ? "" : " ") + std::to_string(step.target) + "-" +
              std::to_string(step.source);
@@ -146,7 +132,7 @@ TEST(QuickSteps, LanesHaveTheirMapsBefore) {
     for (const double number : {k, k + static_cast<double>(draws.below(4))})
       put_value(values, std::bit_cast<std::uint64_t>(number / 1000), 8, false);
   }
-  const ColumnMaps maps = maps_of(values, "f64x2");
+  const ColumnMaps maps = quick_maps_of(values, "f64x2");
   ASSERT_EQ(maps.lanes.size(), 2u);
   EXPECT_EQ(maps.lanes[1].map, static_cast<std::uint8_t>(ValueMap::decimal));
   EXPECT_EQ(steps_of(values, "f64x2"), "1-0");
@@ -164,7 +150,7 @@ TEST(QuickSteps, FloatsAreTakenInOrder) {
       put_value(values, number < 0 ? size | 0x80000000 : size, 4, false);
     }
   }
-  const ColumnMaps maps = maps_of(values, "f32x2");
+  const ColumnMaps maps = quick_maps_of(values, "f32x2");
   ASSERT_EQ(maps.lanes.size(), 2u);
   EXPECT_EQ(maps.lanes[0].map, static_cast<std::uint8_t>(ValueMap::ordered));
   EXPECT_EQ(steps_of(values, "f32x2"), "1-0");
