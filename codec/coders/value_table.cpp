@@ -7,6 +7,7 @@
 #include "codec/coders/table_bins.h"
 #include "kernels/ans/ans_bins.h"
 #include "kernels/words/maps/ordered.h"
+#include "kernels/words/spread_bits.h"
 
 namespace gdelta {
 namespace {
@@ -88,8 +89,7 @@ DistinctWords::DistinctWords(std::size_t most)
       shift_(64 - std::countr_zero(slots_.size())) {}
 
 inline std::size_t DistinctWords::first_slot_of(std::uint64_t word) const {
-  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-  return ((word ^ word >> 32) * kSpread) >> shift_;
+  return spread_bits(word) >> shift_;
 }
 
 std::size_t DistinctWords::slot_of(std::uint64_t word) const {

@@ -8,6 +8,7 @@
 
 #include "codec/coders/column_bytes.h"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/words/spread_bits.h"
 
 namespace gdelta {
 
@@ -32,7 +33,7 @@ GDELTA_HD GroupSampleOf<Count> few_values_groups(Count tuples) {
 /// Each of their values has a place; those that differ seldom have the same one.
 inline constexpr std::uint32_t kFewPlaces = 1 << 16;
 GDELTA_HD constexpr std::uint32_t few_place(std::uint64_t value) {
-  return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15 >> 48);
+  return static_cast<std::uint32_t>(spread_bits(value) >> 48);
 }
 
 /// How many places the values of every other group take, those of the others, and how many values of both do.

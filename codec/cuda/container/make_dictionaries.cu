@@ -3,7 +3,6 @@
 #include "codec/cuda/container/make_dictionaries_cuda.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "codec/cuda/container/code_table.cuh"
 #include "codec/cuda/container/cut_task.cuh"

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/device/host_device.h"
+#include "kernels/words/spread_bits.h"
 
 namespace gdelta::cuda {
 
@@ -104,9 +105,8 @@ class WordSet {
   }
   /// That of a bucket.
   __device__ std::uint32_t first_place(Word word) const {
-    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-    const std::uint64_t spread = (word ^ static_cast<std::uint64_t>(word) >> 32) * kSpread;
-    return static_cast<std::uint32_t>(((spread >> 32) * (size_ / kBucket)) >> 32) * kBucket;
+    return static_cast<std::uint32_t>(((spread_bits(word) >> 32) * (size_ / kBucket)) >> 32) *
+           kBucket;
   }
 
   Word* places_;

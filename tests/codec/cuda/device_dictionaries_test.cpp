@@ -1,6 +1,5 @@
 // device_encode finds the dictionaries that compress finds at level 1, and leaves alone what it leaves.
 #ifdef GDELTA_HAS_CUDA
-#include <bit>
 #include <vector>
 
 #include "codec/cuda/device_encode_cases.h"
