@@ -570,6 +570,13 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
   if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;
 
+  const UndoDictionariesArgs dictionaries{.tasks = scratch.tasks,
+                                          .dictionaries = scratch.dictionaries,
+                                          .num_tasks = num_tasks,
+                                          .damaged_at = scratch.damaged_at};
+  if (call.kinds.dictionaries) {
+    if (auto error = launch_expand_tables(dictionaries, all_bytes(call), stream)) return error;
+  }
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, all_bytes(call), stream))
       return error;
@@ -600,11 +607,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     if (auto error = launch_maps(call, scratch, 0, slots, stream)) return error;
   }
   if (call.kinds.dictionaries) {
-    const UndoDictionariesArgs undo{.tasks = scratch.tasks,
-                                    .dictionaries = scratch.dictionaries,
-                                    .num_tasks = num_tasks,
-                                    .damaged_at = scratch.damaged_at};
-    if (auto error = launch_undo_dictionaries(undo, all_bytes(call), stream)) return error;
+    if (auto error = launch_look_up(dictionaries, all_bytes(call), stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.

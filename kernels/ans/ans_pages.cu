@@ -302,7 +302,10 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                                                           selectors, same_order, tiles, page,
                                                           states, stage, out, check);
       };
-      if (has_maps) {
+      if (has_maps && device::warp_uniform(is_looked_up<ValueBytes>(maps->lanes[0]))) {
+        if constexpr (may_look_up(ValueBytes, 1))
+          decode(ans_page::LookUpOfLane<ValueBytes>(*maps), odd);
+      } else if (has_maps) {
         decode(ans_page::MapOfLane<ValueBytes>(*maps), odd);
       } else if (odd) {
         decode(ans_page::NoMap{}, std::true_type{});
@@ -362,7 +365,12 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         for (int i = 0; i < kAnsRun; ++i)
           values[i] = finish_value(values[i], ValueBytes, map, big_endian);
       }
-      if (kAlone && maps != nullptr) undo_lane_map(*maps, 0, ValueBytes, values);
+      if (kAlone && maps != nullptr) {
+        undo_map_of_lane_alone<ValueBytes>(maps->lanes[0], values, [&](std::uint32_t beyond) {
+          report_indices(*maps, beyond, count);
+        });
+        if (maps->big_endian) swap_values(ValueBytes, values);
+      }
       if constexpr (kChecks && kAlone) {
         ans_page::RunWords<ValueBytes> run;
         ans_page::pack_lane<ValueBytes>(values, run);

@@ -160,6 +160,20 @@ struct MapOfLane {
     if (big_endian) swap_values(ValueBytes, values);
   }
 };
+/// Or it is looked up.
+template <int ValueBytes>
+struct LookUpOfLane {
+  const LaneMaps& maps;
+  LaneMapping mapping;
+  bool big_endian;
+
+  __device__ explicit LookUpOfLane(const LaneMaps& of)
+      : maps(of), mapping(of.lanes[0]), big_endian(of.big_endian) {}
+  __device__ void undo(WordOf<ValueBytes> (&values)[kAnsRun]) const {
+    report_indices(maps, look_up(mapping, values), kAnsRun);
+    if (big_endian) swap_values(ValueBytes, values);
+  }
+};
 
 /// Decodes `tiles` of a lane alone and stores them from `out` on, their map undone. If kChecks, adds them to `check`.
 template <int ValueBytes, bool kChecks, class Map, class Odd, class Tables, class Shared,

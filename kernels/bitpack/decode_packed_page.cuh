@@ -29,7 +29,8 @@ struct FinishValues {
       : task(of),
         plain(device::warp_uniform<int>(of.is_finished_later() ||
                                         (of.map == 0 && !of.big_endian)) != 0) {}
-  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {
+  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run], std::uint32_t /*left*/,
+                       int /*thread*/) const {
     if (plain) return;
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
@@ -43,11 +44,15 @@ struct FinishValues {
 /// And if it has LaneMaps.
 template <int ValueBytes, int Tuple, int Run>
 struct FinishLanes {
+  const ColumnTask& task;
   LaneMapsOfWarp maps;
 
-  __device__ explicit FinishLanes(const ColumnTask& task) : maps(*lane_maps_of(task)) {}
-  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {
-    undo_maps_of_run<ValueBytes>(maps, values);
+  __device__ explicit FinishLanes(const ColumnTask& of) : task(of), maps(*lane_maps_of(of)) {}
+  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run], std::uint32_t left,
+                       int thread) const {
+    undo_maps_of_run<ValueBytes>(maps, values, [&](std::uint32_t beyond) {
+      report_indices(*lane_maps_of(task), beyond, static_cast<int>(left) - Run * thread);
+    });
   }
 };
 
@@ -102,7 +107,7 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
       sums.sum_lane(run, lane, thread);
     }
     sums.sum_lanes(values, thread);
-    finish.tile(values);
+    finish.tile(values, left, thread);
     sink.take(values, left, thread);
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);

@@ -168,7 +168,7 @@ __device__ inline Fault decode_page_by_tiles(TilePageShared<ValueBytes, Tuple>& 
     }
     sums.sum(shared, values, warp, thread);
     if (!has_tile) continue;
-    finish.tile(values);
+    finish.tile(values, left, thread);
     sink.take(values, left, thread);
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);

@@ -21,11 +21,24 @@ GDELTA_HD constexpr LaneStep step_of(std::uint32_t packed) {
           .kind = static_cast<LaneStepKind>(packed >> 4 & 15)};
 }
 
+/// Whether kernels that undo LaneMaps may look words up: of lanes alone, for it would take others too long code.
+GDELTA_HD constexpr bool may_look_up(int value_bytes, int tuple) {
+  return (value_bytes == 4 || value_bytes == 8) && tuple == 1;
+}
+
+/// Of a lane whose words are looked up in `entries` values, which lie at a multiple of their width.
+GDELTA_HD inline LaneMapping look_up_mapping(const unsigned char* values, std::uint32_t entries) {
+  return {kMapNumber<DictionaryMap>, reinterpret_cast<std::uintptr_t>(values), entries};
+}
+
 struct LaneMaps {
   static constexpr int kMostLanes = 4, kMostSteps = 8;
 
   LaneMapping lanes[kMostLanes];
-  std::uint8_t steps[kMostSteps];  // packed, as they were taken; the last is undone first
+  // Of a lane that is looked up:
+  std::uint64_t table_at = 0;                // of its table, in the stream
+  unsigned long long* damaged_at = nullptr;  // of the chunk: lowered to that if an index is beyond
+  std::uint8_t steps[kMostSteps];            // packed, as they were taken; the last is undone first
   std::uint8_t num_steps = 0;
   bool has_maps = false;  // of values
   bool big_endian = false;
@@ -56,6 +69,11 @@ namespace cuda {
 GDELTA_HD inline bool pages_undo_lane_maps(const ColumnTask& task) {
   return task.coder == kLaneMapPages ||
          (task.path == ColumnPath::page_warp && !is_wide(task.tuple));
+}
+
+/// Whether the kernels that undo the LaneMaps of a task look words up, too. Others leave indices.
+GDELTA_HD inline bool looks_up_where_stored(const ColumnTask& task) {
+  return may_look_up(task.value_bytes, task.tuple) && task.num_strides == 0;
 }
 
 /// Gives those of a task without stride links, or null. They stand where the fields of linear prediction would, which

@@ -45,13 +45,54 @@ __device__ __forceinline__ void undo_map(const LaneMapping& mapping, int value_b
   });
 }
 
+/// Words that are indices become the values that they stand for. Returns those beyond the table, a bit each.
+template <int kCount, class Word>
+__device__ __forceinline__ std::uint32_t look_up(const LaneMapping& mapping,
+                                                 Word (&values)[kCount]) {
+  const auto* const table = reinterpret_cast<const Word*>(mapping.step);
+  const auto entries = static_cast<std::uint32_t>(mapping.offset);
+  std::uint32_t beyond = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const bool is_there = values[i] < entries;
+    if (!is_there) beyond |= 1u << i;
+    values[i] = table[is_there ? static_cast<std::uint32_t>(values[i]) : 0];
+  }
+  return beyond;
+}
+
+/// Says that a lane has indices beyond its table, if some of the first `count` are.
+__device__ __forceinline__ void report_indices(const LaneMaps& maps, std::uint32_t beyond,
+                                               int count) {
+  if (beyond != 0 && __ffs(static_cast<int>(beyond)) <= count)
+    atomicMin(maps.damaged_at, static_cast<unsigned long long>(maps.table_at));
+}
+
+/// Whether a lane that is alone is looked up.
+template <int ValueBytes>
+__device__ __forceinline__ bool is_looked_up(const LaneMapping& mapping) {
+  return may_look_up(ValueBytes, 1) && mapping.map == kMapNumber<DictionaryMap>;
+}
+
+/// Undoes the map of a lane that is alone, or looks its words up and calls report(what look_up returns).
+template <int ValueBytes, int kCount, class Report>
+__device__ __forceinline__ void undo_map_of_lane_alone(const LaneMapping& mapping,
+                                                       WordOf<ValueBytes> (&values)[kCount],
+                                                       const Report& report) {
+  if (is_looked_up<ValueBytes>(mapping)) {
+    report(look_up(mapping, values));
+  } else {
+    undo_map<ValueBytes>(mapping, ValueBytes, values);
+  }
+}
+
 template <int kCount, class Word>
 __device__ __forceinline__ void swap_values(int value_bytes, Word (&values)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) values[i] = swap_value(values[i], value_bytes);
 }
 
-/// Does the last steps of decoding some values of a lane.
+/// Does the last steps of decoding some values of a lane, but looks nothing up.
 template <int kCount, class Word>
 __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, int value_bytes,
                                               Word (&values)[kCount]) {
@@ -133,10 +174,11 @@ __device__ __forceinline__ void undo_lane_step(LaneStep step,
   });
 }
 
-/// Does the last steps of decoding consecutive tuples in registers.
-template <int ValueBytes, int kLanes, int kTuples>
+/// Does the last steps of decoding consecutive tuples in registers. `report` as of undo_map_of_lane_alone.
+template <int ValueBytes, int kLanes, int kTuples, class Report>
 __device__ __forceinline__ void undo_maps_of_run(const LaneMapsOfWarp& maps,
-                                                 WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
+                                                 WordOf<ValueBytes> (&values)[kLanes][kTuples],
+                                                 const Report& report) {
   const LaneMapsOfWarp::Contents contents = maps.contents();
   if (kLanes > 1 && contents.num_steps > 0) {
     const std::uint64_t steps = maps.steps();
@@ -145,9 +187,13 @@ __device__ __forceinline__ void undo_maps_of_run(const LaneMapsOfWarp& maps,
       undo_lane_step<ValueBytes>(step_of(static_cast<std::uint32_t>(steps >> 8 * number)), values);
   }
   if (contents.has_maps) {
+    if constexpr (kLanes == 1) {
+      undo_map_of_lane_alone<ValueBytes>(maps.of(0), values[0], report);
+    } else {
 #pragma unroll
-    for (int lane = 0; lane < kLanes; ++lane)
-      undo_map<ValueBytes>(maps.of(lane), ValueBytes, values[lane]);
+      for (int lane = 0; lane < kLanes; ++lane)
+        undo_map<ValueBytes>(maps.of(lane), ValueBytes, values[lane]);
+    }
   }
   if (contents.big_endian) {
 #pragma unroll
@@ -155,7 +201,7 @@ __device__ __forceinline__ void undo_maps_of_run(const LaneMapsOfWarp& maps,
   }
 }
 
-/// Does them for consecutive tuples of few lanes in memory; `aligned` as load_value says.
+/// Does them for consecutive tuples of few lanes in memory, but looks nothing up; `aligned` as load_value says.
 template <int ValueBytes, int kTuples>
 __device__ inline void undo_maps_of_tuples(const LaneMaps& maps, int tuple, unsigned char* tuples,
                                            bool aligned) {

@@ -28,6 +28,15 @@ namespace gdelta {
 inline constexpr int kNumPlainMaps = 1 GDELTA_MAP_KERNELS(GDELTA_ONE);
 #undef GDELTA_ONE
 
+/// The number of a map with fields.
+template <class Map>
+inline constexpr std::uint8_t kMapNumber = 0;
+#define GDELTA_NUMBER(Type, number) \
+  template <>                       \
+  inline constexpr std::uint8_t kMapNumber<Type> = number;
+GDELTA_FIELD_MAP_KERNELS(GDELTA_NUMBER)
+#undef GDELTA_NUMBER
+
 /// Whether the map is one of floats as whole numbers of steps.
 template <class Map>
 inline constexpr bool kHasSteps = requires(const Map& map) {

@@ -86,9 +86,9 @@ struct LookedUpColumn {
                                     .type = static_cast<std::uint8_t>(column.type),
                                     .big_endian = column.big_endian};
     unsigned long long damaged_at = kNoDamage;
-    EXPECT_EQ(
-        launch_undo_dictionaries({&task, &dictionary, 1, &damaged_at}, indices.size(), nullptr),
-        cudaSuccess);
+    const UndoDictionariesArgs undo{&task, &dictionary, 1, &damaged_at};
+    EXPECT_EQ(launch_expand_tables(undo, indices.size(), nullptr), cudaSuccess);
+    EXPECT_EQ(launch_look_up(undo, indices.size(), nullptr), cudaSuccess);
     const auto* const first = reinterpret_cast<const std::byte*>(out.data());
     return {Bytes(first, first + indices.size()), damaged_at};
   }

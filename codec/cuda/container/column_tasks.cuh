@@ -134,9 +134,10 @@ __device__ inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& 
   return task;
 }
 
-/// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
-/// linear prediction, of the last stride link or, without either, of pages whose kernels do so.
+/// Reads the maps of a column, whose decoded tables begin at `values`. Gives false if they are more than kernels undo where values
+/// are stored: those of linear prediction, of the last stride link or, without either, of pages whose kernels do so.
 [[gnu::noinline]] __device__ inline bool read_lane_maps(const ColumnTask& task,
+                                                        const unsigned char* values,
                                                         const format::Byte* head_bytes,
                                                         const format::ColumnHead& head,
                                                         const Column& column, LaneMaps& maps) {
@@ -155,9 +156,11 @@ __device__ inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& 
   format::parse_value_maps(
       cursor, column, task.value_bytes, kNoEnd, again, exceptions,
       [&](int lane, const format::MapFields& fields) {
-        // Of dictionaries indices are stored, which are looked up later.
-        if (fields.table.entries == 0)
+        if (fields.table.entries == 0) {
           maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
+        } else if (looks_up_where_stored(task)) {
+          maps.lanes[lane] = look_up_mapping(values, fields.table.entries);
+        }
       });
   std::uint32_t num_steps = 0;
   cursor.at = head.lane_map_at;
@@ -173,6 +176,7 @@ __device__ inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& 
     if (!is_undone_by_value(lane.map)) return false;
     maps.has_maps |= lane.map != 0;
   }
+  maps.table_at = task.section_at + head.tables_at();
   maps.num_steps = static_cast<std::uint8_t>(num_steps);
   maps.big_endian = column.big_endian;
   return true;
@@ -193,11 +197,13 @@ __device__ inline MapTask make_map_task(const ColumnTask& task, const ChunkPlace
   return maps;
 }
 
-/// Leaves maps to the kernels that store values, if those undo them; of others there is nothing to do.
-__device__ inline void take_lane_maps(const format::Byte* head_bytes,
+/// Leaves maps to the kernels that store values, if those undo them; of others there is nothing to do. `values` as of
+/// read_lane_maps.
+__device__ inline void take_lane_maps(const unsigned char* values, const format::Byte* head_bytes,
                                       const format::ColumnHead& head, const Column& column,
                                       ColumnTask& task, MapTask& maps, LaneMaps& lane_maps) {
-  if (maps.value_maps == nullptr || !read_lane_maps(task, head_bytes, head, column, lane_maps))
+  if (maps.value_maps == nullptr ||
+      !read_lane_maps(task, values, head_bytes, head, column, lane_maps))
     return;
   maps.undone_before = true;
   if (!lane_maps.has_maps && lane_maps.num_steps == 0) {  // nothing but indices
@@ -210,8 +216,8 @@ __device__ inline void take_lane_maps(const format::Byte* head_bytes,
 
 /// Whether nothing changes what the pages of a column leave.
 __device__ inline bool is_final(const ColumnTask& task, const format::ColumnHead& head) {
-  return !head.is_finished_later() ||
-         (lane_maps_of(task) != nullptr && head.exceptions == 0 && head.table_entries == 0);
+  return !head.is_finished_later() || (lane_maps_of(task) != nullptr && head.exceptions == 0 &&
+                                       (head.table_entries == 0 || looks_up_where_stored(task)));
 }
 
 /// The path of a task whose pages leave its values, if they are verified: by those kernels if they can.
@@ -252,7 +258,8 @@ __device__ inline void count_parts(const DecodeCounts& counts, std::uint64_t at,
 __device__ inline DictionaryTask make_dictionary_task(const ColumnTask& task,
                                                       const ChunkPlace& place,
                                                       const format::ColumnHead& head,
-                                                      const Column& column, unsigned char* values) {
+                                                      const Column& column, unsigned char* values,
+                                                      bool looked_up_before) {
   DictionaryTask dictionary{};
   if (head.table_entries == 0) return dictionary;
   dictionary.value_maps = place.head + head.maps_at;
@@ -261,6 +268,7 @@ __device__ inline DictionaryTask make_dictionary_task(const ColumnTask& task,
   dictionary.tables_at = task.section_at + head.tables_at();
   dictionary.type = static_cast<std::uint8_t>(column.type);
   dictionary.big_endian = column.big_endian;
+  dictionary.looked_up_before = looked_up_before;
   return dictionary;
 }
 
@@ -322,14 +330,19 @@ __device__ inline void leave_task(const ParseArgs& args, const ChunkPlace& place
                                                        : path_of(head.model.section, column);
   const std::uint64_t at =
       static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
+  unsigned char* const table_values = args.table_values + values_at;
+  bool looked_up = false;
   ColumnTask task = make_task(args, place, head, path, of_column);
   if (args.kinds.maps) {
-    args.map_tasks[at] = make_map_task(task, place, head, column);
-    take_lane_maps(head_bytes, head, column, task, args.map_tasks[at], args.lane_maps[at]);
+    MapTask maps = make_map_task(task, place, head, column);
+    take_lane_maps(table_values, head_bytes, head, column, task, maps, args.lane_maps[at]);
+    args.lane_maps[at].damaged_at = args.damaged_at + place.chunk;
+    args.map_tasks[at] = maps;
+    looked_up = maps.undone_before && looks_up_where_stored(task);
   }
   if (args.kinds.dictionaries)
     args.dictionaries[at] =
-        make_dictionary_task(task, place, head, column, args.table_values + values_at);
+        make_dictionary_task(task, place, head, column, table_values, looked_up);
   if (args.verify && is_final(task, head)) task.path = verified_path(task);
   take_strides(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
   count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));

@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs 
   __shared__ SharedTables shared;
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
-    if (!take_tables(args, i, shared)) continue;
+    if (args.dictionaries[i].looked_up_before || !take_tables(args, i, shared)) continue;
     const ColumnTask& task = args.tasks[i];
     if (task.value_bytes == 8) {
       look_up<std::uint64_t>(task, args.dictionaries[i], shared, &args.damaged_at[task.chunk]);
@@ -239,13 +239,18 @@ __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs 
 
 }  // namespace
 
-cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, std::uint64_t bytes,
-                                     cudaStream_t stream) {
+cudaError_t launch_expand_tables(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                                 cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
   const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  if (auto error = device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce), kThreads,
-                                                              stream, args))
-    return error;
+  return device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce), kThreads, stream,
+                                                    args);
+}
+
+cudaError_t launch_look_up(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                           cudaStream_t stream) {
+  if (args.num_tasks == 0) return cudaSuccess;
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
   return device::launch_after<look_up_kernel>(grid, kThreads, stream, args);
 }
 

@@ -1,5 +1,6 @@
-// Looks the indices of lanes with a dictionary up, in place over what all other passes have left.
-// Spec: formats/gdelta/maps/dictionary.md.
+// Dictionaries of lanes: their tables expanded before pages are decoded, and the indices of columns whose values are not looked up
+// where they are stored (kernels/words/lane_maps.h), in place over what all other passes have left. Spec:
+// formats/gdelta/maps/dictionary.md.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,6 +19,7 @@ struct DictionaryTask {
   std::uint64_t tables_at;          // offset in the stream, for errors
   std::uint8_t type;                // format::ValueType
   bool big_endian;
+  bool looked_up_before;  // where values are stored
 };
 
 struct UndoDictionariesArgs {
@@ -26,9 +28,11 @@ struct UndoDictionariesArgs {
   std::uint32_t num_tasks;
   unsigned long long* damaged_at;  // [chunks]: lowered to the table of the first lane at fault
 };
-/// `bytes`   at most of all these columns together; it only sizes the grid
-cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, std::uint64_t bytes,
-                                     cudaStream_t stream);
+/// Both: `bytes`   at most of all these columns together; it only sizes the grid
+cudaError_t launch_expand_tables(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                                 cudaStream_t stream);
+cudaError_t launch_look_up(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                           cudaStream_t stream);
 
 /// Decoded tables of chunks with so many bytes and columns take no more, each column's at a multiple of
 /// 16 behind that of the one before.

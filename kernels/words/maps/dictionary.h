@@ -1,5 +1,5 @@
 // Indices into a table of values. Spec: maps/dictionary.md. Words are indices before and after: the codec,
-// which has the tables, looks them up behind everything else of the column.
+// which has the tables, looks them up behind everything else of the column, and kernels that store values may (lane_maps.h).
 #pragma once
 
 #include "kernels/device/host_device.h"

@@ -11,15 +11,6 @@
 
 namespace gdelta {
 
-/// The number of a map with fields (value_maps.h).
-template <class Map>
-inline constexpr std::uint8_t kMapNumber = 0;
-#define GDELTA_NUMBER(Type, number) \
-  template <>                       \
-  inline constexpr std::uint8_t kMapNumber<Type> = number;
-GDELTA_FIELD_MAP_KERNELS(GDELTA_NUMBER)
-#undef GDELTA_NUMBER
-
 /// Digits of decimals that are tried: of floats those whose quotients floats suffice for.
 template <class Word>
 constexpr int most_exact_digits() {

@@ -62,14 +62,13 @@ inline LookedUpChunk looked_up_chunk(const Layout& layout, std::uint64_t records
   return {std::move(block), std::move(values)};
 }
 
-/// Words of two lanes with tables of ten values each, packed at order 0: their indices stand in the open,
-/// eight bits each.
+/// Words of some lanes with tables of ten values each, at order 0.
 class DictionaryOfWords {
  public:
   static constexpr std::uint64_t kValues = 10;
 
-  DictionaryOfWords(const Layout& layout, std::uint64_t records)
-      : layout_(layout), records_(records) {}
+  DictionaryOfWords(const Layout& layout, std::uint64_t records, Coder coder = Coder::pack)
+      : layout_(layout), records_(records), coder_(coder) {}
 
   /// A chunk in which the index of this value is another one, up to 10: made with a table of eleven
   /// values, of which the last is then taken away.
@@ -81,12 +80,12 @@ class DictionaryOfWords {
                   &word, 4);
     };
     for (std::uint64_t i = 0; i < records_; ++i)
-      for (int of = 0; of < 2; ++of) put(i, of, i * 7 % kValues);
+      for (int of = 0; of < lanes(); ++of) put(i, of, i * 7 % kValues);
     put(record, lane, index);
     ChunkPlan plan;
-    plan.columns = {short_pages(Coder::pack, 0)};
+    plan.columns = {short_pages(coder_, 0)};
     ColumnMaps& maps = plan.maps.emplace_back();
-    for (int of = 0; of < 2; ++of) {
+    for (int of = 0; of < lanes(); ++of) {
       maps.lanes.push_back({.map = static_cast<std::uint8_t>(ValueMap::dictionary)});
       std::vector<std::uint64_t>& table = maps.tables.emplace_back();
       for (std::uint64_t value = 0; value <= kValues; ++value) table.push_back(100 + value);
@@ -109,19 +108,22 @@ class DictionaryOfWords {
   }
 
  private:
+  int lanes() const { return layout_.columns[0].tuple; }
+
   /// Neighbours take no bits, so a table has four bytes whatever its entries.
   void shorten_tables(Bytes& block) const {
     const auto parsed = format::parse_chunk_block(block, 0, layout_).value();
     const std::uint64_t check_at = parsed.frame.check_at();
     const std::uint64_t entries_at = parsed.frame.head_at + parsed.columns[0].maps_at + 1;
-    for (const std::uint64_t at : {entries_at, entries_at + 5})  // entries, bytes, 0, 0, the bin
-      block[at] = static_cast<std::byte>(kValues);
+    for (int of = 0; of < lanes(); ++of)  // entries, bytes, 0, 0, the bin
+      block[entries_at + 5 * static_cast<std::uint64_t>(of)] = static_cast<std::byte>(kValues);
     format::store_le(reinterpret_cast<unsigned char*>(block.data()) + check_at, 4,
                      format::block_check(std::span(block).first(check_at)));
   }
 
   const Layout& layout_;
   std::uint64_t records_;
+  Coder coder_;
 };
 
 }  // namespace gdelta::test

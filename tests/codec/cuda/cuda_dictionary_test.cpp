@@ -75,6 +75,77 @@ TEST(CudaMapsSmall, RefuseIndicesBeyondTheirTable) {
   }
 }
 
+// Of columns that are looked up where their values are stored, in whole tiles and at the end of a page.
+TEST(CudaMapsSmall, RefuseIndicesOfLanesAlone) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::u32, 1, false}}};
+  constexpr std::uint64_t kRecords = 20011;
+  for (const Coder coder : {Coder::pack, Coder::ans}) {
+    const DictionaryOfWords words(layout, kRecords, coder);
+    for (const std::uint64_t record : {std::uint64_t{0}, std::uint64_t{5003}, kRecords - 1}) {
+      const std::vector<TestChunk> chunks{test_chunk(words.with_index(record, 0, 9)),
+                                          test_chunk(words.with_index(record, 0, 10))};
+      const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 2);
+      EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
+      EXPECT_TRUE(outcome.contents[0] == chunks[0].values);
+      EXPECT_EQ(outcome.status[1].code, static_cast<int>(Errc::corrupt)) << record;
+      EXPECT_EQ(outcome.status[1].byte,
+                outcome.block_at[1] + words.table_at({chunks[1].block, {}}, 0));
+    }
+  }
+}
+
+/// Values of which each is the one behind the last in its table, over and over, so that what sums would go on with behind the last
+/// record is beyond every table.
+TestChunk rising_chunk(const Layout& layout, std::uint64_t records, Coder coder) {
+  const Column& column = layout.columns[0];
+  constexpr std::uint64_t kEntries = 11;
+  Bytes values;
+  for (std::uint64_t i = 0; i < records * column.tuple; ++i)
+    put_value(values, 1000 + (kEntries - records % kEntries + i / column.tuple) % kEntries,
+              value_bytes(column.type), column.big_endian);
+  ChunkPlan plan;
+  plan.columns = {short_pages(coder, 2)};
+  ColumnMaps& maps = plan.maps.emplace_back();
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    maps.lanes.push_back({.map = static_cast<std::uint8_t>(ValueMap::dictionary)});
+    std::vector<std::uint64_t>& table = maps.tables.emplace_back();
+    for (std::uint64_t value = 0; value < kEntries; ++value) table.push_back(1000 + value);
+  }
+  Bytes block = encode_chunk(values, layout, false, plan);
+  return {std::move(block), std::move(values)};
+}
+
+TEST(CudaMapsSmall, LookNothingUpBehindTheLastRecord) {
+  GDELTA_NEEDS_GPU();
+  for (const Coder coder : {Coder::pack, Coder::ans})
+    for (const ValueType type : {ValueType::u32, ValueType::i64})
+      for (const std::uint8_t tuple : {1, 2, 4}) {
+        const Layout layout{{{type, tuple, false}}};
+        std::vector<TestChunk> chunks;
+        for (const std::uint64_t records : {89, 700, 9001})
+          chunks.push_back(rising_chunk(layout, records, coder));
+        expect_decoded(chunks, layout);
+      }
+}
+
+// Values that are looked up where they are stored are held against their checks there.
+TEST(CudaMapsSmall, CompareWhatIsLookedUpWithItsChecks) {
+  GDELTA_NEEDS_GPU();
+  for (const Coder coder : {Coder::pack, Coder::ans}) {
+    const Layout layout{{{ValueType::u32, 1, false}}};
+    const DictionaryOfWords words(layout, 9001, coder);
+    LookedUpChunk chunk = words.with_index(0, 0, 9);
+    chunk.block[words.table_at(chunk, 0)] ^=
+        std::byte{1};  // the first value, from which the others go on
+    const auto error = words.error_of(chunk);
+    ASSERT_TRUE(error);
+    const DeviceOutcome outcome = decode_on_device({test_chunk(chunk)}, layout, 0, 1);
+    EXPECT_EQ(outcome.status[0].code, static_cast<int>(error->code));
+    EXPECT_EQ(outcome.status[0].byte, outcome.block_at[0] + error->byte.value());
+  }
+}
+
 // What is undone where values are stored does not end there, if a lane's are looked up behind it.
 TEST(CudaMapsSmall, LookUpLanesBesideOnesWithOtherMaps) {
   GDELTA_NEEDS_GPU();
