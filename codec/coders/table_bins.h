@@ -117,6 +117,7 @@ GDELTA_HD std::uint64_t choose_bins(const BinRows& rows, format::TableFields& fi
 /// Finds the first bin that a gap is in.
 class BinSearch {
  public:
+  BinSearch() = default;
   GDELTA_HD explicit BinSearch(const format::TableBins& bins) {
     // Bins follow each other without gaps, up to one that nothing is beyond.
     bool beyond = false;

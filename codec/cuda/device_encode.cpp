@@ -151,7 +151,8 @@ cuda::LaneTables take_tables(cuda::ScratchLayout& layout, const cuda::CutShape& 
   if (shape.num_chunks > 0 && may_have_quick_dictionaries(shape.tuple))
     tables.entries = std::min(kMostQuickEntries, shape.records_of(0) / kTuplesOfQuickEntry);
   tables.value_bytes = shape.value_bytes;
-  if (tables.entries > 0) tables.blocks = std::min(cuda::LaneTables::kMostBlocks, shape.num_chunks);
+  if (tables.entries > 0)
+    tables.blocks = std::min(cuda::LaneTables::most_blocks(shape.value_bytes), shape.num_chunks);
   const std::uint64_t lanes = std::uint64_t{shape.num_chunks} * shape.tuple;
   const std::uint64_t places = std::uint64_t{tables.blocks} * tables.num_places();
   const std::uint64_t ranks = std::uint64_t{tables.blocks} * tables.num_ranks();

@@ -3,10 +3,10 @@
 #include "kernels/ans/ans_fit_cells.cuh"
 #include "kernels/ans/ans_fit_clusters.cuh"
 #include "kernels/ans/ans_fit_cuts_cuda.h"
-#include "kernels/ans/ans_fit_sort.cuh"
 #include "kernels/ans/residual_classes.h"
 #include "kernels/ans/turned_sign.cuh"
 #include "kernels/device/shared_limit.h"
+#include "kernels/device/team_sort.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -80,7 +80,9 @@ class ColumnCells {
     Word* const sample = shared_.samples[team];
     if (values > 0) gather(table, sample);
     __syncthreads();  // the samples are there
-    TeamSort<Word>(sample).sort(values, device::warp_uniform(most));
+    using Sort =
+        device::TeamSort<Word, static_cast<int>(kMostTableSample) / kTeamThreads, kTeamWarps>;
+    Sort(sample).sort(values, device::warp_uniform(most));
     typename AnsFitCells<Word>::Table& made = tables[min(table, count - 1)];
     const std::uint32_t cells =
         make_cells<Word>(sample, values, effort_.cells, shared_.warp_cells, made);

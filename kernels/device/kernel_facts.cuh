@@ -74,6 +74,19 @@ cudaError_t resident_blocks(int threads, int& blocks) {
   });
 }
 
+/// Has blocks of the kernel run with as much memory for the first-level cache as they leave.
+template <auto kKernel>
+cudaError_t prefer_first_cache() {
+  static KeptByDevice<bool> kept;
+  bool asked = false;
+  return kept.get(asked, [](int, bool& value) {
+    value = true;
+    return cudaFuncSetAttribute(reinterpret_cast<const void*>(kKernel),
+                                cudaFuncAttributePreferredSharedMemoryCarveout,
+                                cudaSharedmemCarveoutMaxL1);
+  });
+}
+
 /// The __CUDA_ARCH__ / 10 that the kernel's code was compiled for. Below the device's own if the
 /// driver compiled it from the PTX of an older one.
 template <auto kKernel>

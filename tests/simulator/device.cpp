@@ -536,6 +536,14 @@ unsigned block_column() { return t_block->index % grid().columns; }
 unsigned block_row() { return t_block->index / grid().columns; }
 const Grid& grid() { return t_block->launch->grid; }
 unsigned char* dynamic_shared() { return t_block->dynamic; }
+
+int shared_bytes() {
+  static const int bytes = [] {
+    const char* const said = std::getenv("SIMULATED_SHARED_BYTES");
+    return said != nullptr ? std::atoi(said) : 232448;
+  }();
+  return bytes;
+}
 BulkBlock& bulk_block() { return t_block->bulk; }
 BulkThread& bulk_thread() { return fiber().bulk; }
 

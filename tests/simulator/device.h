@@ -19,7 +19,8 @@ namespace simulator {
 
 /// The device that the stand-ins for CUDA's queries describe.
 constexpr int kMultiprocessors = 6;
-constexpr int kSharedBytes = 232448;
+/// Of a block, or what the environment variable SIMULATED_SHARED_BYTES says, to be as a device with less.
+int shared_bytes();
 /// Devices are alike. A launch belongs to the one that its thread set last.
 constexpr int kDevices = 2;
 /// Blocks that run at once if a launch does not ask for all of them.

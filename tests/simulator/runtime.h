@@ -104,9 +104,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, 
   *blocks = 1;
   return cudaSuccess;
 }
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int bytes) {
-  if (bytes > simulator::kSharedBytes) return cudaErrorInvalidValue;
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaFuncAttributePreferredSharedMemoryCarveout,
+};
+enum { cudaSharedmemCarveoutMaxL1 = 0 };
+inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute,
+                                        int bytes) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
+  if (bytes > simulator::shared_bytes()) return cudaErrorInvalidValue;
   simulator::set_shared_limit(kernel, static_cast<std::size_t>(bytes));
   return cudaSuccess;
 }
@@ -133,7 +139,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
       break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = simulator::kSharedBytes;
+      *value = simulator::shared_bytes();
       break;
   }
   return cudaSuccess;

@@ -7,6 +7,7 @@
 #include "formats/gdelta/maps/table_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/device/block.cuh"
+#include "kernels/device/team_sort.cuh"
 #include "kernels/device/warp_uniform.cuh"
 #include "kernels/words/maps/ordered.h"
 
@@ -36,77 +37,77 @@ struct EntryRanks {
   }
 };
 
-/// Sorts a power of two of words by a block, in tiles that shared memory holds: the merges of two sorted halves compare one with the
-/// other turned round, then halves of halves, so that all compares put the lower word first. The block calls it when the words are
-/// there for all.
+/// Sorts different words by a block: in tiles that shared memory holds, whose words then count how many of the other tiles are lower.
 template <class Word, std::uint32_t kTile, std::uint32_t kThreads>
 class BlockSort {
  public:
-  /// `tile`: shared memory for kTile words.
-  __device__ BlockSort(Word* words, std::uint32_t count, Word* tile)
-      : words_(words), count_(count), tile_words_(min(count, kTile)), tile_(tile) {}
+  /// `tile`: shared memory for kTile words; `sorted`: where `count` words go.
+  __device__ BlockSort(Word* words, std::uint32_t count, Word* tile, Word* sorted)
+      : words_(words), count_(count), tile_(tile), sorted_(sorted) {}
 
-  __device__ void sort() {
-    for_tiles([&] {
-      for (std::uint32_t run = 2; run <= tile_words_; run *= 2)
-        merge_turned(tile_, tile_words_, run);
-    });
-    for (std::uint32_t run = 2 * tile_words_; run <= count_; run *= 2) {
-      turn(words_, count_, run);
-      for (std::uint32_t half = run / 4; half >= tile_words_; half /= 2)
-        merge(words_, count_, half);
-      for_tiles([&] { merge_all(tile_, tile_words_, tile_words_ / 2); });
+  /// The block calls it when the words are there for all, and waits. Not inlined, as code_table: it takes many registers, and what
+  /// surrounds it keeps its own.
+  __device__ __attribute__((noinline)) void sort() {
+    Word* const to = count_ > kTile ? words_ : sorted_;
+    for (std::uint32_t first = 0; first < count_; first += kTile) {
+      const std::uint32_t count = min(count_ - first, kTile);
+      for (std::uint32_t i = threadIdx.x; i < count; i += kThreads) tile_[i] = words_[first + i];
+      __syncthreads();  // the tile is there
+      device::TeamSort<Word, kTile / kThreads, kThreads / 32>(tile_).sort(count, count);
+      for (std::uint32_t i = threadIdx.x; i < count; i += kThreads) to[first + i] = tile_[i];
+      __syncthreads();  // it has been read, and the words are there
     }
+    if (count_ > kTile) merge_tiles();
   }
 
  private:
-  template <class Function>
-  __device__ void for_tiles(const Function& function) {
-    for (std::uint32_t first = 0; first < count_; first += tile_words_) {
-      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads)
-        tile_[i] = words_[first + i];
-      __syncthreads();  // the tile is there
-      function();
-      for (std::uint32_t i = threadIdx.x; i < tile_words_; i += kThreads)
-        words_[first + i] = tile_[i];
-      __syncthreads();  // it has been read, and the words are there
+  static constexpr std::uint32_t kAtOnce = 4;  // words of a thread
+
+  __device__ void merge_tiles() {
+    for (std::uint32_t first = threadIdx.x; first < count_; first += kAtOnce * kThreads) {
+      Word words[kAtOnce];
+      std::uint32_t places[kAtOnce];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+        const std::uint32_t i = min(first + k * kThreads, count_ - 1);
+        words[k] = words_[i];
+        places[k] = i % kTile;
+      }
+      for (std::uint32_t tile = 0; tile < count_; tile += kTile) {
+        std::uint32_t lower[kAtOnce];
+        count_lower(tile, words, lower);
+#pragma unroll
+        for (std::uint32_t k = 0; k < kAtOnce; ++k)
+          if ((first + k * kThreads) / kTile != tile / kTile) places[k] += lower[k];
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k)
+        if (first + k * kThreads < count_) sorted_[places[k]] = words[k];
     }
+    __syncthreads();  // all words are there
   }
 
-  __device__ static void order(Word& low, Word& high) {
-    const Word a = low, b = high;
-    if (a <= b) return;
-    low = b;
-    high = a;
-  }
-  /// Runs of `run`, whose halves are sorted: each word with the one as far from the other end.
-  __device__ static void turn(Word* words, std::uint32_t count, std::uint32_t run) {
-    const std::uint32_t half = run / 2;
-    for (std::uint32_t i = threadIdx.x; i < count / 2; i += kThreads) {
-      const std::uint32_t place = i & (half - 1), begin = 2 * (i - place);
-      order(words[begin + place], words[begin + run - 1 - place]);
+  /// How many words of a tile are lower than each.
+  __device__ void count_lower(std::uint32_t tile, const Word (&words)[kAtOnce],
+                              std::uint32_t (&lower)[kAtOnce]) const {
+    const std::uint32_t end = min(count_ - tile, kTile);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) lower[k] = 0;
+    for (std::uint32_t step = kTile / 2; step > 0; step /= 2) {
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k)
+        if (lower[k] + step <= end && words_[tile + lower[k] + step - 1] < words[k])
+          lower[k] += step;
     }
-    __syncthreads();  // all are in order
-  }
-  /// Each word with the one `half` behind it.
-  __device__ static void merge(Word* words, std::uint32_t count, std::uint32_t half) {
-    for (std::uint32_t i = threadIdx.x; i < count / 2; i += kThreads) {
-      const std::uint32_t place = i & (half - 1), low = 2 * (i - place) + place;
-      order(words[low], words[low + half]);
-    }
-    __syncthreads();  // all are in order
-  }
-  __device__ static void merge_all(Word* words, std::uint32_t count, std::uint32_t half) {
-    for (; half > 0; half /= 2) merge(words, count, half);
-  }
-  __device__ static void merge_turned(Word* words, std::uint32_t count, std::uint32_t run) {
-    turn(words, count, run);
-    merge_all(words, count, run / 4);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k)  // all steps together are one less than a tile
+      if (lower[k] < end && words_[tile + lower[k]] < words[k]) ++lower[k];
   }
 
   Word* words_;
-  std::uint32_t count_, tile_words_;
+  std::uint32_t count_;
   Word* tile_;
+  Word* sorted_;
 };
 
 /// Puts numbers of bits into words that are zero, the lowest bit first; threads put theirs side by side.
@@ -150,16 +151,20 @@ __device__ inline void make_bin(BinRows& rows, int bin, int last) {
 template <int kWarps>
 struct TableShared {
   BinRows rows;
+  BinSearch search;
   std::uint32_t counts[kMostGapBits + 1];
   std::uint64_t warp_bits[kWarps];
 };
 
 /// Codes a table of sorted ranks of different entries, one or more, by a block. The block calls it when the ranks are there for all.
 template <class Word, int kWarps>
-__device__ format::TableFields code_table(const Word* ranks, std::uint32_t entries,
-                                          const EntryRanks& as, std::uint32_t* coded,
-                                          TableShared<kWarps>& shared) {
+__device__ __attribute__((noinline)) format::TableFields code_table(const Word* ranks,
+                                                                    std::uint32_t entries,
+                                                                    const EntryRanks& as,
+                                                                    std::uint32_t* coded,
+                                                                    TableShared<kWarps>& shared) {
   constexpr std::uint32_t kThreads = 32 * kWarps;
+  constexpr std::uint32_t kEach = 4;  // consecutive entries of a thread
   constexpr int kValueBytes = sizeof(Word);
   const std::uint32_t thread = threadIdx.x;
   const auto gap_of = [&](std::uint32_t i) {  // all bits of a word are of the value
@@ -183,20 +188,38 @@ __device__ format::TableFields code_table(const Word* ranks, std::uint32_t entri
   const std::uint64_t most_bytes = bins.offsets_at() + (offset_bits + 7) / 8;
   for (std::uint32_t i = thread; i < (most_bytes + 3) / 4; i += kThreads) coded[i] = 0;
   __syncthreads();  // nothing is set
-  const BinSearch search(bins);
-  if (thread == 0) put_bits(coded, 0, as.entry_of(ranks[0]), 8 * kValueBytes);
+  if (thread == 0) {
+    shared.search = BinSearch(bins);
+    put_bits(coded, 0, as.entry_of(ranks[0]), 8 * kValueBytes);
+  }
+  __syncthreads();  // bins can be found
   std::uint64_t bits_before = 8 * bins.offsets_at();
-  for (std::uint32_t first = 1; first < entries; first += kThreads) {
-    const std::uint32_t i = first + thread;
-    const bool mine = i < entries;
-    const Word gap = mine ? gap_of(i) : Word{0};
-    const int bin = search.find(gap), bits = mine ? fields.bin_bits[bin] : 0;
-    const std::uint64_t end =
-        device::block_prefix(static_cast<std::uint64_t>(bits), shared.warp_bits, bits_before);
-    if (!mine) continue;
-    put_bits(coded, 8 * bins.selectors_at() + std::uint64_t{i - 1} * fields.selector_bits, bin,
-             fields.selector_bits);
-    put_bits(coded, end - bits, gap - bins.starts[bin], bits);
+  for (std::uint32_t first = 1 + kEach * thread; first - kEach * thread < entries;
+       first += kEach * kThreads) {
+    const std::uint32_t count = first < entries ? min(entries - first, kEach) : 0;
+    Word gaps[kEach] = {};
+    int chosen[kEach] = {};
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k)
+      if (k < count) gaps[k] = gap_of(first + k);
+    std::uint64_t bits = 0, selectors = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (k >= count) continue;
+      chosen[k] = shared.search.find(gaps[k]);
+      bits += fields.bin_bits[chosen[k]];
+      selectors |= static_cast<std::uint64_t>(chosen[k]) << k * fields.selector_bits;
+    }
+    std::uint64_t at = device::block_prefix(bits, shared.warp_bits, bits_before) - bits;
+    put_bits(coded, 8 * bins.selectors_at() + std::uint64_t{first - 1} * fields.selector_bits,
+             selectors, static_cast<int>(count) * fields.selector_bits);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (k >= count) continue;
+      const int offset_bits = fields.bin_bits[chosen[k]];
+      put_bits(coded, at, gaps[k] - bins.starts[chosen[k]], offset_bits);
+      at += offset_bits;
+    }
   }
   __syncthreads();  // all are there
   // A bin of several lengths reaches a little into the next one.

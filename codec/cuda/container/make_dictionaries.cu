@@ -1,5 +1,6 @@
 // A block a chunk: all values of a lane are put into a set, sorted and coded, and the indices of sampled groups weighed, as in
-// plan_chunks.cu.
+// plan_chunks.cu. Sets of values of eight bytes are in shared memory where a block can have so much: all of them together are more
+// than the second-level cache holds.
 #include "codec/cuda/container/make_dictionaries_cuda.h"
 
 #include <algorithm>
@@ -16,24 +17,30 @@
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
 #include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
-constexpr std::uint32_t kThreads = 512;
-constexpr std::uint32_t kWarps = kThreads / 32;
-constexpr int kBlocks = 2;            // of a multiprocessor
+/// Of a multiprocessor: one where it has room for one set, and as many threads together.
+template <class Word>
+constexpr int kBlocks = sizeof(Word) == 8 ? 1 : 2;
+template <class Word>
+constexpr std::uint32_t kThreads = 1024 / kBlocks<Word>;
+template <class Word>
+constexpr std::uint32_t kWarps = kThreads<Word> / 32;
 constexpr std::uint32_t kAtOnce = 4;  // values that a thread asks for
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 constexpr std::uint32_t kPoolBytes = 32 << 10;  // what steps use in turn
 constexpr std::uint32_t kTooMany = 1u << 31;    // different words, whatever is added
 static_assert(kMostQuickEntries <= 1 << 16 && kMaxLanes <= 64);
 
+template <class Word>
 struct DictionaryShared {
   alignas(16) unsigned char pool[kPoolBytes];
-  TableShared<kWarps> table;
-  std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
+  TableShared<kWarps<Word>> table;
+  std::uint16_t row_sums[kWarps<Word>][kUnitGroups];  // which sum a row's cost goes to
   std::uint32_t sums[kTriedOrders];
   std::uint32_t different;  // words of a set
   std::uint32_t taken;
@@ -61,8 +68,9 @@ __device__ std::uint32_t most_entries(const MakeDictionariesArgs& args, std::uin
 template <class Word>
 class LaneDictionary {
  public:
+  /// `room`: shared memory for the set; null: there is not enough.
   __device__ LaneDictionary(const MakeDictionariesArgs& args, std::uint32_t chunk, int lane,
-                            DictionaryShared& shared)
+                            DictionaryShared<Word>& shared, Word* room)
       : args_(args),
         shared_(shared),
         number_(std::uint64_t{chunk} * args.shape.tuple + lane),
@@ -70,9 +78,12 @@ class LaneDictionary {
         values_(shared.task, lane, 0),
         lane_(args.maps.lanes_of(chunk)[lane]),
         table_(args.maps.tables_of(chunk)[lane].fields),
-        set_(args.maps.tables.places_of<Word>(blockIdx.x), args.maps.tables.set_size()),
+        room_(room),
+        set_(room != nullptr ? room : args.maps.tables.places_of<Word>(blockIdx.x),
+             args.maps.tables.set_size()),
         indices_(args.maps.tables.indices_of(blockIdx.x)),
-        ranks_(args.maps.tables.ranks_of<Word>(blockIdx.x)),
+        unsorted_(args.maps.tables.ranks_of<Word>(blockIdx.x)),
+        ranks_(unsorted_ + args.maps.tables.num_ranks() / 2),
         words_(reinterpret_cast<Word*>(args.words + chunk * args.words_pitch) + lane),
         as_{args.type >= ValueType::f16,
             args.type < ValueType::f16 && static_cast<int>(args.type) % 2 == 0,
@@ -103,37 +114,48 @@ class LaneDictionary {
   }
 
   /// Counts the words of a group that the set did not have, and leaves in the place of each where it is in the set.
-  __device__ void add_group(std::uint32_t first) {
+  __device__ void add_group(std::uint32_t first, std::uint32_t most) {
     std::uint32_t tuples[kGroupRegisters], places[kGroupRegisters];
     Word values[kGroupRegisters];
     load(first, tuples, values);
-    set_.find(values, places);
+    // Few are left, and threads of a warp take theirs together.
+    for (std::uint32_t left = set_.find_at_once(values, places); left != 0; left &= left - 1) {
+      const int own = __ffs(static_cast<int>(left)) - 1;
+      Word word = values[0];
 #pragma unroll
-    for (int j = 0; j < kGroupRegisters; ++j) {
+      for (int j = 1; j < kGroupRegisters; ++j)
+        if (j == own) word = values[j];
+      std::uint32_t place = 0;
       bool is_new = false;
-      if (places[j] > set_size() && !set_.add(values[j], places[j], is_new))
+      if (!set_.add(word, place, is_new, [&] { return count_different() > most; }))
         atomicOr(&shared_.different, kTooMany);
       if (is_new) atomicAdd(&shared_.different, 1u);
-      words_[tuples[j] * args_.shape.tuple] = places[j];
+#pragma unroll
+      for (int j = 0; j < kGroupRegisters; ++j)
+        if (j == own) places[j] = place;
     }
+#pragma unroll
+    for (int j = 0; j < kGroupRegisters; ++j) words_[tuples[j] * args_.shape.tuple] = places[j];
   }
 
-  /// As far as they have been counted.
+  /// Different words, as far as they have been counted.
+  __device__ std::uint32_t count_different() const { return atomicOr(&shared_.different, 0u); }
+  /// Tells a warp.
   __device__ std::uint32_t different() const {
     std::uint32_t count = 0;
-    if ((threadIdx.x & 31) == 0) count = atomicOr(&shared_.different, 0u);
+    if ((threadIdx.x & 31) == 0) count = count_different();
     return device::warp_uniform(count);
   }
 
   /// Puts all values into the set; false if they are too many.
   __device__ bool collect(std::uint32_t most) {
     if (threadIdx.x == 0) shared_.different = shared_.taken = 0;
-    set_.clear(threadIdx.x, kThreads);
+    set_.clear(threadIdx.x, kThreads<Word>);
     __syncthreads();  // the set is empty
-    constexpr std::uint32_t kStep = kWarps * kGroupValues;
+    constexpr std::uint32_t kStep = kWarps<Word> * kGroupValues;
     for (std::uint32_t first = device::warp_number() * kGroupValues;
          first < records_ && different() <= most; first += kStep)
-      add_group(first);
+      add_group(first, most);
     __syncthreads();  // all have been counted
     entries_ = different();
     return entries_ <= most;
@@ -141,18 +163,35 @@ class LaneDictionary {
 
   /// Sorts the set's words, and tells each its index.
   __device__ void sort() {
-    std::uint32_t count = 1;
-    while (count < entries_) count *= 2;
-    for (std::uint32_t i = entries_ + threadIdx.x; i < count; i += kThreads) ranks_[i] = ~Word{0};
-    for (std::uint32_t place = threadIdx.x; place <= set_size(); place += kThreads) {
-      Word word;
-      if (set_.take(place, word)) ranks_[atomicAdd(&shared_.taken, 1u)] = as_.rank_of(word);
+    for (std::uint32_t first = threadIdx.x; first <= set_size();
+         first += kAtOnce * kThreads<Word>) {
+      Word words[kAtOnce];
+      bool are_there[kAtOnce];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+        const std::uint32_t place = first + k * kThreads<Word>;
+        are_there[k] = place <= set_size() && set_.take(place, words[k]);
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k)
+        if (are_there[k]) unsorted_[atomicAdd(&shared_.taken, 1u)] = as_.rank_of(words[k]);
     }
     __syncthreads();  // all words are there
-    BlockSort<Word, kPoolBytes / sizeof(Word), kThreads>(ranks_, count, shared_.template as<Word>())
+    BlockSort<Word, kPoolBytes / sizeof(Word), kThreads<Word>>(unsorted_, entries_,
+                                                               shared_.template as<Word>(), ranks_)
         .sort();
-    for (std::uint32_t i = threadIdx.x; i < entries_; i += kThreads)
-      indices_[set_.find(as_.value_of(ranks_[i]))] = static_cast<std::uint16_t>(i);
+    for (std::uint32_t first = threadIdx.x; first < entries_; first += kAtOnce * kThreads<Word>) {
+      Word words[kAtOnce];
+      std::uint32_t places[kAtOnce];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k)
+        words[k] = as_.value_of(ranks_[min(first + k * kThreads<Word>, entries_ - 1)]);
+      set_.find(words, places);
+#pragma unroll
+      for (std::uint32_t k = 0; k < kAtOnce; ++k)
+        if (first + k * kThreads<Word> < entries_)
+          indices_[places[k]] = static_cast<std::uint16_t>(first + k * kThreads<Word>);
+    }
     __syncthreads();  // all have their index
   }
 
@@ -165,7 +204,7 @@ class LaneDictionary {
     const CutShape& shape = args_.shape;
     using Counts = PlannedLengths<Word>;
     constexpr std::uint32_t kWeighing =
-        kPoolBytes / sizeof(Counts) < kWarps ? kPoolBytes / sizeof(Counts) : kWarps;
+        kPoolBytes / sizeof(Counts) < kWarps<Word> ? kPoolBytes / sizeof(Counts) : kWarps<Word>;
     const std::uint32_t warp = device::warp_number();
     if (threadIdx.x < kTriedOrders) shared_.sums[threadIdx.x] = 0;
     Counts* const counts = shared_.template as<Counts>() + warp;
@@ -231,32 +270,44 @@ class LaneDictionary {
     return pays;
   }
 
+  /// Brings the indices to where the set was, which nobody asks any more.
+  __device__ void bring_indices() {
+    if (room_ == nullptr) return;
+    auto* const brought = reinterpret_cast<std::uint16_t*>(room_);
+    for (std::uint32_t place = threadIdx.x; place <= set_size(); place += kThreads<Word>)
+      brought[place] = indices_[place];
+    indices_ = brought;
+    __syncthreads();  // all are there
+  }
+
   /// Leaves indices in the place of words.
   __device__ void look_up() {
+    bring_indices();
     const std::uint32_t tuple = args_.shape.tuple;
-    for (std::uint32_t first = threadIdx.x; first < records_; first += kAtOnce * kThreads) {
+    for (std::uint32_t first = threadIdx.x; first < records_; first += kAtOnce * kThreads<Word>) {
       Word places[kAtOnce];
 #pragma unroll
       for (std::uint32_t i = 0; i < kAtOnce; ++i)
-        places[i] = words_[min(first + i * kThreads, records_ - 1) * tuple];
+        places[i] = words_[min(first + i * kThreads<Word>, records_ - 1) * tuple];
 #pragma unroll
       for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-        if (first + i * kThreads < records_)
-          words_[(first + i * kThreads) * tuple] = indices_[places[i]];
+        if (first + i * kThreads<Word> < records_)
+          words_[(first + i * kThreads<Word>)*tuple] = indices_[places[i]];
       }
     }
   }
 
   const MakeDictionariesArgs& args_;
-  DictionaryShared& shared_;
+  DictionaryShared<Word>& shared_;
   std::uint64_t number_;  // of the lane, of all chunks
   std::uint32_t records_;
   LaneView<Word> values_;
   ExactLane& lane_;
   format::TableFields& table_;
+  Word* room_;
   WordSet<Word> set_;
   std::uint16_t* indices_;
-  Word* ranks_;
+  Word *unsorted_, *ranks_;
   Word* words_;  // of the lane, those of a tuple side by side
   EntryRanks as_;
   std::uint32_t entries_ = 0;
@@ -265,7 +316,7 @@ class LaneDictionary {
 /// The lanes of a chunk that may get one, in turn.
 template <class Word>
 __device__ void make_dictionaries(const MakeDictionariesArgs& args, std::uint32_t chunk,
-                                  DictionaryShared& shared) {
+                                  DictionaryShared<Word>& shared, Word* room) {
   if (threadIdx.x == 0) {
     shared.task = cut_task(args.shape, chunk);
     shared.lanes = 0;
@@ -279,46 +330,64 @@ __device__ void make_dictionaries(const MakeDictionariesArgs& args, std::uint32_
   for (int lane = 0; lane < tuple; ++lane) {
     if ((may_have >> lane & 1) == 0) continue;
     const std::uint32_t most = most_entries(args, chunk, lane);
-    if (LaneDictionary<Word>(args, chunk, lane, shared).make(most) && threadIdx.x == 0)
+    if (LaneDictionary<Word>(args, chunk, lane, shared, room).make(most) && threadIdx.x == 0)
       args.maps.chunks[chunk].lanes = ~std::uint64_t{0} >> (kMaxLanes - tuple);
     __syncthreads();  // shared memory has been read
   }
 }
 
 /// A block takes each gridDim.x-th chunk: most have nothing for it, which its threads see side by side.
-template <class Word>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+template <class Word, bool kSetInShared>
+__global__ void __launch_bounds__(kThreads<Word>, kBlocks<Word>)
     make_dictionaries_kernel(const __grid_constant__ MakeDictionariesArgs args) {
-  __shared__ DictionaryShared shared;
+  __shared__ DictionaryShared<Word> shared;
+  Word* const room = kSetInShared ? reinterpret_cast<Word*>(device::dynamic_shared()) : nullptr;
   device::wait_for_predecessor();
   device::start_successor();
   const std::uint32_t chunks = args.shape.num_chunks, tuple = args.shape.tuple;
-  const std::uint32_t step = gridDim.x * (kThreads / kMaxLanes);
+  const std::uint32_t step = gridDim.x * (kThreads<Word> / kMaxLanes);
   for (std::uint32_t first = blockIdx.x; first < chunks; first += step) {
     const std::uint32_t own = first + gridDim.x * (threadIdx.x / tuple);
-    const bool has_lane = threadIdx.x / tuple < kThreads / kMaxLanes && own < chunks;
+    const bool has_lane = threadIdx.x / tuple < kThreads<Word> / kMaxLanes && own < chunks;
     const bool may_pay = has_lane && most_entries(args, own, threadIdx.x % tuple) > 0;
     if (!__syncthreads_or(may_pay)) continue;
     for (std::uint32_t chunk = first; chunk < min(first + step, chunks); chunk += gridDim.x)
-      make_dictionaries<Word>(args, chunk, shared);
+      make_dictionaries<Word>(args, chunk, shared, room);
   }
 }
 
-template <class Word>
-cudaError_t launch_make(const MakeDictionariesArgs& args, cudaStream_t stream) {
-  int resident = 0;
-  if (auto error = device::resident_blocks<make_dictionaries_kernel<Word>>(kThreads, resident))
+template <class Word, bool kSetInShared>
+cudaError_t launch_make(const MakeDictionariesArgs& args, std::size_t shared_bytes,
+                        cudaStream_t stream) {
+  constexpr auto kKernel = make_dictionaries_kernel<Word, kSetInShared>;
+  int processors = 0;
+  if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  const unsigned grid = std::min(args.maps.tables.blocks, static_cast<std::uint32_t>(resident));
-  return device::launch_after<make_dictionaries_kernel<Word>>(grid, kThreads, stream, args);
+  const auto resident = static_cast<std::uint32_t>(kBlocks<Word> * processors);
+  if (shared_bytes > 0) {
+    if (auto error = device::raise_shared_limit(kKernel)) return error;
+  }
+  const unsigned grid = std::min(args.maps.tables.blocks, resident);
+  return device::launch_after_with<kKernel>(grid, kThreads<Word>, shared_bytes, stream, args);
+}
+
+cudaError_t launch_make_of_8(const MakeDictionariesArgs& args, cudaStream_t stream) {
+  using Word = std::uint64_t;
+  const std::size_t set_bytes = sizeof(Word) * WordSet<Word>::room(args.maps.tables.set_size());
+  int most = 0;
+  if (auto error = device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
+    return error;
+  return set_bytes + sizeof(DictionaryShared<Word>) <= static_cast<std::size_t>(most)
+             ? launch_make<Word, true>(args, set_bytes, stream)
+             : launch_make<Word, false>(args, 0, stream);
 }
 
 }  // namespace
 
 cudaError_t launch_make_dictionaries(const MakeDictionariesArgs& args, cudaStream_t stream) {
   if (args.shape.num_chunks == 0 || args.maps.tables.entries == 0) return cudaSuccess;
-  return args.shape.value_bytes == 8 ? launch_make<std::uint64_t>(args, stream)
-                                     : launch_make<std::uint32_t>(args, stream);
+  return args.shape.value_bytes == 8 ? launch_make_of_8(args, stream)
+                                     : launch_make<std::uint32_t, false>(args, 0, stream);
 }
 
 }  // namespace gdelta::cuda

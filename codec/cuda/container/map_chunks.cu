@@ -298,6 +298,8 @@ __global__ void __launch_bounds__(kThreads) map_chunks_kernel(MapChunksArgs args
 template <class Word>
 cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
   const CutShape& shape = args.shape;
+  // The kernel before it may leave multiprocessors with little else than shared memory.
+  if (auto error = device::prefer_first_cache<map_chunks_kernel<Word>>()) return error;
   int resident = 0;  // most chunks have nothing to do
   if (auto error = device::resident_blocks<map_chunks_kernel<Word>>(kThreads, resident))
     return error;

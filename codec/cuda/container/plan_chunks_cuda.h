@@ -81,7 +81,10 @@ struct LaneTable {
 
 /// Tables of lanes with a dictionary as they are coded, and what blocks need to make them. Arrays in device memory.
 struct LaneTables {
-  static constexpr std::uint32_t kMostBlocks = 264;
+  /// Side by side: of values of eight bytes a multiprocessor has one, of others two.
+  static constexpr std::uint32_t most_blocks(int value_bytes) {
+    return value_bytes == 8 ? 160 : 264;
+  }
 
   LaneTable* lanes;        // [lanes of all chunks]
   std::uint32_t* coded;    // [lanes of all chunks × coded_words()]
@@ -92,16 +95,12 @@ struct LaneTables {
   std::uint32_t entries;   // that a table may have; 0: none are made
   std::uint32_t value_bytes;
 
-  /// Two of three places are taken at most.
-  GDELTA_HD std::uint32_t set_size() const { return (entries + entries / 2 + 4) / 4 * 4; }
+  /// Four of five places are taken at most.
+  GDELTA_HD std::uint32_t set_size() const { return (entries + entries / 4 + 4) / 4 * 4; }
   /// With the two behind them that WordSet has, those of all blocks aligned.
   GDELTA_HD std::uint32_t num_places() const { return (set_size() + 2 + 7) / 8 * 8; }
-  /// A power of two.
-  GDELTA_HD std::uint32_t num_ranks() const {
-    std::uint32_t count = 1;
-    while (count < entries) count *= 2;
-    return count;
-  }
+  /// Those of a block as they come, and as many that are sorted, aligned.
+  GDELTA_HD std::uint32_t num_ranks() const { return 2 * ((entries + 7) / 8 * 8); }
   /// Bins take no more than one of all gaps would.
   GDELTA_HD std::uint32_t coded_words() const { return (entries + 2) * value_bytes / 4 + 1; }
 

@@ -30,8 +30,11 @@ class WordSet {
       places_[place] = place < size_ ? kEmpty : 0;
   }
 
-  /// Puts a word that may be there already; false if there is no room. `place` becomes its own.
-  __device__ bool add(Word word, std::uint32_t& place, bool& is_new) const {
+  /// Puts a word that may be there already; false if there is no room, or gives_up() while it looks for some. `place` becomes its
+  /// own.
+  template <class GivesUp>
+  __device__ bool add(Word word, std::uint32_t& place, bool& is_new,
+                      const GivesUp& gives_up) const {
     if (word == kEmpty) {
       place = size_;
       is_new = atomicExch(cell(size_), Cell{1}) == 0;
@@ -44,45 +47,51 @@ class WordSet {
       if (there == kEmpty) there = atomicCAS(cell(place), Cell{kEmpty}, Cell{word});
       is_new = there == kEmpty;
       if (is_new || there == word) return true;
+      if (tried % kProbesAtOnce == kProbesAtOnce - 1 && gives_up()) return false;
     }
     return false;
+  }
+
+  /// The places of words that are in the first bucket where they may be; of others, a bit each, what add needs to be asked for.
+  template <int kCount>
+  __device__ std::uint32_t find_at_once(const Word (&words)[kCount],
+                                        std::uint32_t (&places)[kCount]) const {
+    Word there[kCount][kBucket];
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) load(first_place(words[j]), there[j]);
+    std::uint32_t left = 0;
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      if (words[j] == kEmpty) left |= 1u << j;
+      look(words[j], first_place(words[j]), there[j], places[j]);
+      if (places[j] > size_) left |= 1u << j;
+    }
+    return left;
   }
 
   /// The places of words, below room; room of those that are not there, or are just being put.
   template <int kCount>
   __device__ void find(const Word (&words)[kCount], std::uint32_t (&places)[kCount]) const {
     std::uint32_t begin[kCount];
-    bool left[kCount];
-    bool any = false;
+    Word there[kCount][kBucket];
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
       begin[j] = first_place(words[j]);
-      left[j] = words[j] != kEmpty;
-      places[j] = !left[j] && places_[size_] != 0 ? size_ : room(size_);
-      any |= left[j];
+      load(begin[j], there[j]);
     }
-    for (std::uint32_t tried = 0; any && tried < size_; tried += kBucket) {
-      Word there[kCount][kBucket];
+    bool goes_on[kCount];
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) load(begin[j], there[j]);
-      any = false;
+    for (int j = 0; j < kCount; ++j) goes_on[j] = !look(words[j], begin[j], there[j], places[j]);
+      // Few words are behind their first bucket, and a load takes the longer the more threads ask for something.
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-#pragma unroll
-        for (std::uint32_t i = 0; i < kBucket; ++i) {
-          if (left[j] && there[j][i] == words[j]) places[j] = begin[j] + i;
-          if (there[j][i] == words[j] || there[j][i] == kEmpty) left[j] = false;
-        }
+    for (int j = 0; j < kCount; ++j) {
+      for (std::uint32_t tried = kBucket; goes_on[j] && tried < size_; tried += kBucket) {
         begin[j] = begin[j] + kBucket == size_ ? 0 : begin[j] + kBucket;
-        any |= left[j];
+        Word next[kBucket];
+        load(begin[j], next);
+        goes_on[j] = !look(words[j], begin[j], next, places[j]);
       }
     }
-  }
-  __device__ std::uint32_t find(Word word) const {
-    const Word words[1] = {word};
-    std::uint32_t places[1];
-    find(words, places);
-    return places[0];
   }
 
   /// Whether a place has a word, which it becomes.
@@ -94,6 +103,7 @@ class WordSet {
  private:
   using Cell = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>;
   static constexpr Word kEmpty = ~Word{0};
+  static constexpr std::uint32_t kProbesAtOnce = 32;
 
   __device__ Cell* cell(std::uint32_t place) const {
     return reinterpret_cast<Cell*>(places_ + place);
@@ -102,6 +112,22 @@ class WordSet {
     const uint4 bucket = *reinterpret_cast<const uint4*>(places_ + begin);
     static_assert(sizeof words == sizeof bucket);
     std::memcpy(words, &bucket, sizeof words);
+  }
+  /// Looks for a word in a bucket; false if it may be in the next one.
+  __device__ bool look(Word word, std::uint32_t begin, const Word (&there)[kBucket],
+                       std::uint32_t& place) const {
+    place = room(size_);
+    if (word == kEmpty) {
+      if (places_[size_] != 0) place = size_;
+      return true;
+    }
+    bool ends = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kBucket; ++i) {
+      if (there[i] == word) place = begin + i;
+      ends |= there[i] == word || there[i] == kEmpty;
+    }
+    return ends;
   }
   /// That of a bucket.
   __device__ std::uint32_t first_place(Word word) const {

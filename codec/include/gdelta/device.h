@@ -164,7 +164,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
 ///             number of chunks. Where maps of values are looked for, three more, and for chunks that get some one read and
-///             one write, for those whose values are looked up another one of each, and up to 98 MB of scratch; one launch
+///             one write, for those whose values are looked up another one of each, and up to 75 MB of scratch; one launch
 ///             more for tuples of two to four. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
 ///             8 bytes), 0.2 MiB a chunk, 0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB
 /// Threads     any; work is ordered by `cuda_stream`, on the current device

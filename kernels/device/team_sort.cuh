@@ -1,18 +1,21 @@
-// Sorts tables' samples by a block, a team of warps each: in registers of threads first, then between the threads of a warp, then
-// between warps. Each merge of two sorted halves compares one with the other turned round, then halves of
+// Sorts words in shared memory by teams of warps, all teams of a block side by side: in registers of threads first, then between
+// the threads of a warp, then between warps. Each merge of two sorted halves compares one with the other turned round, then halves of
 // halves, so that all compares put the lower word first.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/ans/ans_fit_sample.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
-namespace gdelta::cuda {
+namespace gdelta::device {
 
-template <class Word>
+/// `kEach`: words of a thread, so that a team has kWords of them at the most.
+template <class Word, int kEach, std::uint32_t kWarps>
 class TeamSort {
  public:
-  /// `words`: shared memory for kMostTableSample of them.
+  static constexpr std::uint32_t kOfWarp = 32 * kEach, kWords = kWarps * kOfWarp;
+
+  /// `words`: shared memory of the team for kWords of them.
   __device__ explicit TeamSort(Word* words) : exchange_(words) {}
 
   /// Sorts the first `count`; what follows them is the highest number then, or nobody's. The block calls it when they
@@ -41,9 +44,6 @@ class TeamSort {
   }
 
  private:
-  static constexpr int kEach = static_cast<int>(kMostTableSample) / kTeamThreads;
-  static constexpr std::uint32_t kOfWarp = 32 * kEach;
-
   __device__ void store(Word* to) const {
     constexpr int kVector = 16 / sizeof(Word);
 #pragma unroll
@@ -94,9 +94,8 @@ class TeamSort {
       const bool lower = (thread_ & distance) == 0;
 #pragma unroll
       for (int i = 0; i < kEach; ++i)
-        words_[i] =
-            chosen(lower, words_[i],
-                   __shfl_xor_sync(device::kWholeWarp, words_[i], static_cast<int>(distance)));
+        words_[i] = chosen(lower, words_[i],
+                           __shfl_xor_sync(kWholeWarp, words_[i], static_cast<int>(distance)));
     }
     merge_of_thread(kEach / 2);
   }
@@ -109,8 +108,8 @@ class TeamSort {
 #pragma unroll
       for (int i = 0; i < kEach / 2; ++i) {
         const Word first = words_[i], last = words_[kEach - 1 - i];
-        const Word for_first = __shfl_xor_sync(device::kWholeWarp, last, turned);
-        const Word for_last = __shfl_xor_sync(device::kWholeWarp, first, turned);
+        const Word for_first = __shfl_xor_sync(kWholeWarp, last, turned);
+        const Word for_last = __shfl_xor_sync(kWholeWarp, first, turned);
         words_[i] = chosen(lower, first, for_first);
         words_[kEach - 1 - i] = chosen(lower, last, for_last);
       }
@@ -139,8 +138,8 @@ class TeamSort {
   }
 
   Word* exchange_;
-  std::uint32_t warp_ = device::warp_number() % kTeamWarps, thread_ = threadIdx.x % 32;
+  std::uint32_t warp_ = warp_number() % kWarps, thread_ = threadIdx.x % 32;
   Word words_[kEach];
 };
 
-}  // namespace gdelta::cuda
+}  // namespace gdelta::device
