@@ -62,7 +62,6 @@ class WordSet {
     std::uint32_t left = 0;
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
-      if (words[j] == kEmpty) left |= 1u << j;
       look(words[j], first_place(words[j]), there[j], places[j]);
       if (places[j] > size_) left |= 1u << j;
     }
