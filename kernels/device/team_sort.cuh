@@ -9,13 +9,11 @@
 
 namespace gdelta::device {
 
-/// `kEach`: words of a thread, so that a team has kWords of them at the most.
+/// `kEach`: words of a thread, so that a team of kWarps has 32 × kEach × kWarps of them at the most.
 template <class Word, int kEach, std::uint32_t kWarps>
 class TeamSort {
  public:
-  static constexpr std::uint32_t kOfWarp = 32 * kEach, kWords = kWarps * kOfWarp;
-
-  /// `words`: shared memory of the team for kWords of them.
+  /// `words`: shared memory of the team for so many.
   __device__ explicit TeamSort(Word* words) : exchange_(words) {}
 
   /// Sorts the first `count`; what follows them is the highest number then, or nobody's. The block calls it when they
@@ -44,6 +42,8 @@ class TeamSort {
   }
 
  private:
+  static constexpr std::uint32_t kOfWarp = 32 * kEach;
+
   __device__ void store(Word* to) const {
     constexpr int kVector = 16 / sizeof(Word);
 #pragma unroll

@@ -1,5 +1,5 @@
-// Different words in device memory, found by a warp in few steps: some side by side are a bucket, which is loaded at once, and a word
-// is in the first one with room from where its bits say. Threads may put words at the same time.
+// Different words in device memory or shared memory, found by a warp in few steps: some side by side are a bucket, which is loaded at
+// once, and a word is in the first one with room from where its bits say. Threads may put words at the same time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -68,7 +68,7 @@ class WordSet {
     return left;
   }
 
-  /// The places of words, below room; room of those that are not there, or are just being put.
+  /// The places of words, below room; room of those that are not there. Nobody puts any meanwhile.
   template <int kCount>
   __device__ void find(const Word (&words)[kCount], std::uint32_t (&places)[kCount]) const {
     std::uint32_t begin[kCount];
