@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "codec/backend/backend.h"
+#include "codec/coders/maps_in_pages.h"
 #include "codec/coders/segments_in_pages.h"
 #include "codec/coders/workers.h"
 #include "codec/cuda/decode_pipeline.h"
@@ -60,6 +61,8 @@ bool note_column(const format::ColumnHead& head, const Column& column, ChunkKind
            format::predictor_traits(model.front.predictor).device == format::DevicePrediction::runs,
        .segments = cuda::segment_join_of(model.front.predictor, model.front.says_states),
        .maps = format::maps_in_a_pass(model.front),
+       .map_passes = has_map_passes(head, column),
+       .exceptions = head.exceptions > 0,
        .dictionaries = head.table_entries > 0});
   return true;
 }

@@ -124,8 +124,8 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
 
 /// Whether some columns are not verified where they are decoded.
 bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& kinds) {
-  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.segments ||
-         (kinds.page_coders & ~(1u << kCheckedPages)) != 0 ||
+  return kinds.placed || kinds.strides || kinds.linear || kinds.map_passes || kinds.exceptions ||
+         kinds.segments || (kinds.page_coders & ~(1u << kCheckedPages)) != 0 ||
          !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),
                       [&](const TableColumn& column) {
                         return has_whole_words(value_bytes(static_cast<ValueType>(column.type)),
@@ -156,6 +156,8 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     kinds.segment_pages |= passes.segments == SegmentJoin::pages;
     kinds.segment_passes |= passes.segments == SegmentJoin::passes;
     kinds.maps |= passes.maps;
+    kinds.map_passes |= passes.map_passes;
+    kinds.exceptions |= passes.exceptions;
     kinds.dictionaries |= passes.dictionaries;
   } else {
     kinds.placed = true;
@@ -493,15 +495,19 @@ cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const Decode
   return cudaSuccess;
 }
 
-// Maps of the columns of some slots.
+// Maps of the columns of some slots, as far as they are not undone where values are stored.
 cudaError_t launch_maps(const DecodeCall& call, const DecodeScratch& scratch,
                         std::uint32_t first_slot, std::uint32_t end_slot, cudaStream_t stream) {
   const std::uint32_t first = first_slot * call.num_chunks;
-  return launch_undo_maps({.tasks = scratch.tasks + first,
-                           .maps = scratch.map_tasks + first,
-                           .num_tasks = end_slot * call.num_chunks - first,
-                           .damaged_at = scratch.damaged_at},
-                          all_bytes(call), stream);
+  const UndoMapsArgs undo{.tasks = scratch.tasks + first,
+                          .maps = scratch.map_tasks + first,
+                          .num_tasks = end_slot * call.num_chunks - first,
+                          .damaged_at = scratch.damaged_at};
+  if (call.kinds.map_passes) {
+    if (auto error = launch_undo_maps(undo, all_bytes(call), stream)) return error;
+  }
+  return call.kinds.exceptions ? launch_place_exceptions(undo, all_bytes(call), stream)
+                               : cudaSuccess;
 }
 
 // Lengths, and what they are needed for: columns that are predicted inside segments.
@@ -606,7 +612,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     const std::uint32_t slots = device_layout.num_slots - (device_layout.in_segments ? 1 : 0);
     if (auto error = launch_maps(call, scratch, 0, slots, stream)) return error;
   }
-  if (call.kinds.dictionaries) {
+  if (call.kinds.dictionaries && call.kinds.map_passes) {
     if (auto error = launch_look_up(dictionaries, all_bytes(call), stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {

@@ -59,6 +59,8 @@ struct FrontPasses {
   bool linear = false;
   SegmentJoin segments = SegmentJoin::none;
   bool maps = false;
+  bool map_passes = false;
+  bool exceptions = false;
   bool dictionaries = false;
 };
 

@@ -53,6 +53,8 @@ void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
                               format::DevicePrediction::runs,
                     .segments = cuda::segment_join_of(column.predictor, column.page_states),
                     .maps = column.maps_in_a_pass,
+                    .map_passes = column.map_passes,
+                    .exceptions = column.exceptions > 0,
                     .dictionaries = column.dictionaries});
 }
 

@@ -399,11 +399,14 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
+  // Maps have no exceptions. They are undone where values are stored but for wide tuples, and looked up there in lanes alone.
+  cuda::FrontPasses passes{
+      .maps = shape->exact_maps != 0 || finds_steps(encode),
+      .dictionaries = shape->exact_maps != 0 && may_have_quick_dictionaries(shape->tuple)};
+  passes.map_passes =
+      passes.maps && (cuda::is_wide(shape->tuple) || (passes.dictionaries && shape->tuple > 1));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
-    cuda::add_column(
-        table.kinds, coder, shape->tuple, groups,
-        {.maps = shape->exact_maps != 0 || finds_steps(encode),
-         .dictionaries = shape->exact_maps != 0 && may_have_quick_dictionaries(shape->tuple)});
+    cuda::add_column(table.kinds, coder, shape->tuple, groups, passes);
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "codec/coders/maps_in_pages.h"
 #include "codec/coders/predictor.h"
 #include "codec/stream/map_words.h"
 #include "codec/stream/metadata_list.h"
@@ -47,6 +48,7 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   info.map = column.model.front.map;
   info.lane_map = column.model.front.lane_map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
+  info.map_passes = has_map_passes(column, layout);
   info.dictionaries = column.table_entries > 0;
   info.coded_tables = column.table_coders != 0;
   const auto head =

@@ -26,6 +26,7 @@ struct ColumnHead {
   std::uint64_t table_bytes = 0;    // of dictionaries; they follow the exceptions
   std::uint64_t table_entries = 0;  // of all lanes
   std::uint32_t table_coders = 0;   // bit k: coder k has made some of them
+  std::uint8_t lane_steps = 0;      // of the lane map
 
   GDELTA_HD std::uint64_t num_ends() const {
     return says_part_ends(model.section.coder, num_parts) ? num_parts : 0;
@@ -98,7 +99,8 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   if (behind > head.section_bytes) return HeadError::corrupt;
   head.section_bytes -= behind;
   head.lane_map_at = cursor.at;
-  error = parse_lane_map(cursor, column, front, [](const LaneStepFields&) {});
+  head.lane_steps = 0;
+  error = parse_lane_map(cursor, column, front, [&](const LaneStepFields&) { ++head.lane_steps; });
   if (error != HeadError::none) return error;
   const Byte predictor = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;

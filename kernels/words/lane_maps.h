@@ -65,17 +65,6 @@ inline constexpr std::uint8_t kMapsOfLanes = 255;
 
 namespace cuda {
 
-/// Whether the kernels that decode a task's pages undo LaneMaps: warps that have whole tuples in registers do, too.
-GDELTA_HD inline bool pages_undo_lane_maps(const ColumnTask& task) {
-  return task.coder == kLaneMapPages ||
-         (task.path == ColumnPath::page_warp && !is_wide(task.tuple));
-}
-
-/// Whether the kernels that undo the LaneMaps of a task look words up, too. Others leave indices.
-GDELTA_HD inline bool looks_up_where_stored(const ColumnTask& task) {
-  return may_look_up(task.value_bytes, task.tuple) && task.num_strides == 0;
-}
-
 /// Gives those of a task without stride links, or null. They stand where the fields of linear prediction would, which
 /// such a column has not.
 GDELTA_HD inline const LaneMaps* lane_maps_of(const ColumnTask& task) {

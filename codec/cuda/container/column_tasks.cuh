@@ -2,6 +2,7 @@
 // parses heads, and the one that takes those which the host has read.
 #pragma once
 
+#include "codec/coders/maps_in_pages.h"
 #include "codec/coders/segments_in_pages.h"
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
@@ -36,7 +37,7 @@ __device__ inline format::DevicePrediction prediction_of(const format::ColumnHea
 
 /// Whether the kernels that are launched decode such a column.
 __device__ inline bool is_launched(const ChunkKinds& kinds, const format::ColumnHead& head,
-                                   ColumnPath path) {
+                                   const Column& column, ColumnPath path) {
   const format::ColumnModel& model = head.model;
   const format::DevicePrediction prediction = prediction_of(head);
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
@@ -49,6 +50,8 @@ __device__ inline bool is_launched(const ChunkKinds& kinds, const format::Column
          (prediction != format::DevicePrediction::segments ||
           (model.front.says_states ? kinds.segment_pages : kinds.segment_passes)) &&
          (kinds.maps || !format::maps_in_a_pass(model.front)) &&
+         (kinds.map_passes || !has_map_passes(head, column)) &&
+         (kinds.exceptions || head.exceptions == 0) &&
          (kinds.dictionaries || head.table_entries == 0);
 }
 
@@ -134,18 +137,13 @@ __device__ inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& 
   return task;
 }
 
-/// Reads the maps of a column, whose decoded tables begin at `values`. Gives false if they are more than kernels undo where values
-/// are stored: those of linear prediction, of the last stride link or, without either, of pages whose kernels do so.
-[[gnu::noinline]] __device__ inline bool read_lane_maps(const ColumnTask& task,
+/// Reads the maps of a column whose maps are undone where values are stored, and whose decoded tables begin at `values`.
+[[gnu::noinline]] __device__ inline void read_lane_maps(const ColumnTask& task,
                                                         const unsigned char* values,
                                                         const format::Byte* head_bytes,
                                                         const format::ColumnHead& head,
                                                         const Column& column, LaneMaps& maps) {
   const format::Front& front = head.model.front;
-  const bool are_last = task.is_linear() || front.num_strides > 0 || pages_undo_lane_maps(task);
-  if (task.tuple > LaneMaps::kMostLanes ||
-      prediction_of(head) == format::DevicePrediction::segments || !are_last)
-    return false;
   format::Front again;
   std::uint64_t exceptions = 0;
   format::Cursor cursor{head_bytes, kNoEnd};
@@ -158,28 +156,21 @@ __device__ inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& 
       [&](int lane, const format::MapFields& fields) {
         if (fields.table.entries == 0) {
           maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
-        } else if (looks_up_where_stored(task)) {
+        } else if (looks_up_where_stored(head, column)) {
           maps.lanes[lane] = look_up_mapping(values, fields.table.entries);
         }
       });
   std::uint32_t num_steps = 0;
   cursor.at = head.lane_map_at;
   format::parse_lane_map(cursor, column, again, [&](const format::LaneStepFields& step) {
-    if (num_steps < LaneMaps::kMostSteps)
-      maps.steps[num_steps] =
-          packed_step({step.target, step.source, static_cast<LaneStepKind>(step.kind)});
-    ++num_steps;
+    maps.steps[num_steps++] =
+        packed_step({step.target, step.source, static_cast<LaneStepKind>(step.kind)});
   });
-  if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
   maps.has_maps = false;
-  for (const LaneMapping& lane : maps.lanes) {
-    if (!is_undone_by_value(lane.map)) return false;
-    maps.has_maps |= lane.map != 0;
-  }
+  for (const LaneMapping& lane : maps.lanes) maps.has_maps |= lane.map != 0;
   maps.table_at = task.section_at + head.tables_at();
   maps.num_steps = static_cast<std::uint8_t>(num_steps);
   maps.big_endian = column.big_endian;
-  return true;
 }
 
 /// The task of a column whose maps have a pass of their own; of others there is nothing to do.
@@ -202,9 +193,8 @@ __device__ inline MapTask make_map_task(const ColumnTask& task, const ChunkPlace
 __device__ inline void take_lane_maps(const unsigned char* values, const format::Byte* head_bytes,
                                       const format::ColumnHead& head, const Column& column,
                                       ColumnTask& task, MapTask& maps, LaneMaps& lane_maps) {
-  if (maps.value_maps == nullptr ||
-      !read_lane_maps(task, values, head_bytes, head, column, lane_maps))
-    return;
+  if (maps.value_maps == nullptr || !undoes_maps_where_stored(head, column)) return;
+  read_lane_maps(task, values, head_bytes, head, column, lane_maps);
   maps.undone_before = true;
   if (!lane_maps.has_maps && lane_maps.num_steps == 0) {  // nothing but indices
     task.big_endian = column.big_endian;
@@ -215,9 +205,10 @@ __device__ inline void take_lane_maps(const unsigned char* values, const format:
 }
 
 /// Whether nothing changes what the pages of a column leave.
-__device__ inline bool is_final(const ColumnTask& task, const format::ColumnHead& head) {
-  return !head.is_finished_later() || (lane_maps_of(task) != nullptr && head.exceptions == 0 &&
-                                       (head.table_entries == 0 || looks_up_where_stored(task)));
+__device__ inline bool is_final(const ColumnTask& task, const format::ColumnHead& head,
+                                const Column& column) {
+  return !head.is_finished_later() ||
+         (lane_maps_of(task) != nullptr && head.exceptions == 0 && !has_map_passes(head, column));
 }
 
 /// The path of a task whose pages leave its values, if they are verified: by those kernels if they can.
@@ -338,12 +329,12 @@ __device__ inline void leave_task(const ParseArgs& args, const ChunkPlace& place
     take_lane_maps(table_values, head_bytes, head, column, task, maps, args.lane_maps[at]);
     args.lane_maps[at].damaged_at = args.damaged_at + place.chunk;
     args.map_tasks[at] = maps;
-    looked_up = maps.undone_before && looks_up_where_stored(task);
+    looked_up = looks_up_where_stored(head, column);
   }
   if (args.kinds.dictionaries)
     args.dictionaries[at] =
         make_dictionary_task(task, place, head, column, table_values, looked_up);
-  if (args.verify && is_final(task, head)) task.path = verified_path(task);
+  if (args.verify && is_final(task, head, column)) task.path = verified_path(task);
   take_strides(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
   count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   args.tasks[at] = task;

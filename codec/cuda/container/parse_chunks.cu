@@ -110,7 +110,7 @@ struct ChunkModels {
   if (error != HeadError::none) return code_of(error);
   if (is_for_host(args, place, of_column, head)) return Errc::needs_host;  // which checks the rest
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;
-  models.launched &= is_launched(args.kinds, head, path_of(head.model.section, column));
+  models.launched &= is_launched(args.kinds, head, column, path_of(head.model.section, column));
   const std::uint64_t table_bytes = decoded_table_bytes(head, column);
   if (!has_table_room(args, models.values_at, table_bytes)) return Errc::corrupt;
   if ((threadIdx.x & 31) == 0)

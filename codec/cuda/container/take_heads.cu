@@ -52,7 +52,8 @@ __device__ Errc take_column(const ParseArgs& args, const ChunkPlace& place,
   if (is_for_host(args, place, of_column, head)) return Errc::needs_host;
   // If not, the table's kinds are those of other chunks.
   if ((opaque && !args.kinds.opaque) ||
-      !is_launched(args.kinds, head, path_of(head.model.section, of_column.column)) ||
+      !is_launched(args.kinds, head, of_column.column,
+                   path_of(head.model.section, of_column.column)) ||
       !has_table_room(args, values_at, decoded_table_bytes(head, of_column.column)))
     return Errc::corrupt;
   leave_task(args, place, of_column, head, place.head, values_at);

@@ -196,8 +196,13 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
 cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
   const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  if (auto error = device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args))
-    return error;
+  return device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args);
+}
+
+cudaError_t launch_place_exceptions(const UndoMapsArgs& args, std::uint64_t bytes,
+                                    cudaStream_t stream) {
+  if (args.num_tasks == 0) return cudaSuccess;
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
   return device::launch_after<place_exceptions_kernel>(grid, kThreads, stream, args);
 }
 

@@ -29,7 +29,10 @@ struct UndoMapsArgs {
   std::uint32_t num_tasks;
   unsigned long long* damaged_at;  // [chunks]: lowered to where exceptions out of place begin
 };
-/// `bytes`   at most of all these columns together; it only sizes the grid
+/// Both: `bytes`   at most of all these columns together; it only sizes the grid
 cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream);
+/// Behind it, or where maps have been undone.
+cudaError_t launch_place_exceptions(const UndoMapsArgs& args, std::uint64_t bytes,
+                                    cudaStream_t stream);
 
 }  // namespace gdelta::cuda

@@ -17,6 +17,8 @@ struct ChunkKinds {
   std::uint64_t stride_columns = 0;
   bool linear = true;        ///< columns that are predicted linearly
   bool maps = true;          ///< columns with maps that have fields, or lanes less others
+  bool map_passes = true;    ///< and such as are undone behind pages, as ColumnInfo says
+  bool exceptions = true;    ///< and those with exceptions
   bool dictionaries = true;  ///< lanes whose values are looked up; decoding them takes more scratch
   bool segments = true;      ///< chunks that say their segments
   bool segment_pages =
@@ -37,6 +39,8 @@ inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .stride_columns = 0,
                                           .linear = false,
                                           .maps = false,
+                                          .map_passes = false,
+                                          .exceptions = false,
                                           .dictionaries = false,
                                           .segments = false,
                                           .segment_pages = false,

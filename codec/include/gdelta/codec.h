@@ -83,7 +83,9 @@ struct ColumnInfo {
   std::string lane_map_words = {};
   std::uint64_t exceptions = 0;  ///< values that their maps do not give back
   bool maps_in_a_pass =
-      false;                  ///< they are undone behind all else: maps with fields, lanes by lanes
+      false;  ///< they are undone behind all else: maps with fields, lanes by lanes
+  bool map_passes =
+      false;  ///< and on a device by kernels of their own, not where values are stored
   bool dictionaries = false;  ///< a lane's values are looked up in a table
   bool coded_tables = false;  ///< and a coder has made such a table: the host decodes the column
   Predictor predictor = Predictor::none;

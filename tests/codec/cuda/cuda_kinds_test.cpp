@@ -57,6 +57,16 @@ TestChunk segmented_chunk(bool says_states) {
           .lengths = lengths.size()};
 }
 
+/// Of steps of three, but for one value in a hundred if there are exceptions.
+TestChunk multiples_chunk(std::uint32_t page_groups, bool has_exceptions) {
+  Bytes values;
+  for (std::uint64_t i = 0; i < 3 * 3000; ++i)
+    put_value(values, 3 * (i * i % 1000) + (has_exceptions && i % 100 == 7 ? 1 : 0), 4, false);
+  const LaneMapping multiple{.map = static_cast<std::uint8_t>(ValueMap::multiple), .step = 3};
+  return mapped_chunk(kLayout, std::move(values), pack_model(1, page_groups),
+                      {.lanes = {multiple, multiple, multiple}});
+}
+
 /// Chunks of kLayout, each of which needs something that a plain one does not.
 std::vector<KindCase> kind_cases() {
   const Layout bytes = byte_layout();
@@ -93,8 +103,16 @@ std::vector<KindCase> kind_cases() {
       segmented_chunk(false));
   const LookedUpChunk looked_up = looked_up_chunk(
       kLayout, 900, 40, std::vector<bool>(kLayout.columns[0].tuple, true), Coder::pack);
-  add("dictionaries", needs([](ChunkKinds& kinds) { kinds.maps = kinds.dictionaries = true; }),
+  add("dictionaries",
+      needs([](ChunkKinds& kinds) { kinds.maps = kinds.map_passes = kinds.dictionaries = true; }),
       {looked_up.block, looked_up.values});
+  add("exceptions", needs([](ChunkKinds& kinds) { kinds.maps = kinds.exceptions = true; }),
+      multiples_chunk(2, true));
+  add("maps behind long pages", needs([](ChunkKinds& kinds) {
+        kinds.page_coders = kPackBit;
+        kinds.maps = kinds.map_passes = true;
+      }),
+      multiples_chunk(11, false));
   add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
       make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
@@ -140,6 +158,8 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.linear = !what.needed.linear;
     others.segment_pages = !what.needed.segment_pages;
     others.segment_passes = !what.needed.segment_passes;
+    others.map_passes = !what.needed.map_passes;
+    others.exceptions = !what.needed.exceptions;
     others.dictionaries = !what.needed.dictionaries;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);
