@@ -33,7 +33,7 @@ GDELTA_ALWAYS_INLINE void add_costs_of_group(Word* words, std::uint64_t count, i
     for (std::uint64_t i = 0; i < count; ++i) residuals[i] = zigzag_encode(group[i], value_bits);
     std::uint8_t counts[65];
     count_bit_lengths(residuals, counts);
-    bits[order] += choose_width(counts, value_bits).bits;
+    bits[order] += fewest_group_bits(counts, value_bits);
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
   }
@@ -154,7 +154,7 @@ std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, 
       source.residuals(lane, first + at, length, order, History::first_value, words, states);
       std::fill(words + length, words + kGroupValues, Word{0});
       count_bit_lengths(words, counts);
-      of_range += choose_width(counts, value_width).bits;
+      of_range += fewest_group_bits(counts, value_width);
     }
     bits += of_range;
   });

@@ -44,7 +44,7 @@ struct GroupBits {
     std::fill(group + count, group + kGroupValues, Word{0});
     std::uint8_t counts[65];
     count_bit_lengths(group, counts);
-    all += choose_width(counts, value_bits).bits;
+    all += fewest_group_bits(counts, value_bits);
     count = 0;
   }
 

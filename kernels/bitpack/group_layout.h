@@ -57,15 +57,21 @@ GDELTA_HD constexpr int exception_bits(int exceptions, int high_bytes) {
   return 8 * exceptions * (1 + high_bytes);
 }
 
+/// Bits that an encoder takes an exception to cost beyond those that it has: what decoding one takes longer
+/// (docs/pages.md, "What an exception costs").
+inline constexpr int kExceptionCharge = 8;
+
 struct GroupChoice {
   GroupDescriptor descriptor;
   std::uint32_t bits;  ///< the group takes, descriptor included
 };
 
-/// The width that costs a group the fewest bits, and what comes with it. `counts[b]` is how many of
-/// its 128 residuals need exactly b bits (65 entries). Ties go to the lower width.
+/// The width that costs a group the fewest bits if each exception costs `charge` of them more than it has, and what
+/// comes with it. `counts[b]` is how many of its 128 residuals need exactly b bits (65 entries). Ties go to the lower
+/// width, which has the fewest bits.
 template <class Count>
-GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits) {
+GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits,
+                                          int charge = kExceptionCharge) {
   int longest = value_bits;
   while (longest > 0 && counts[longest] == 0) --longest;
   int best_width = longest, best_exceptions = 0;
@@ -74,9 +80,11 @@ GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits) {
   for (int width = longest - 1; width >= 0; --width) {
     exceptions += counts[width + 1];
     // At lower widths there are no fewer, and each takes two bytes or more.
-    if (exceptions >= kGroupValues || exception_bits(exceptions, 1) > best_cost) break;
-    const int cost =
-        kGroupValues * width + exception_bits(exceptions, high_bytes_of(longest - width));
+    if (exceptions >= kGroupValues ||
+        exception_bits(exceptions, 1) + charge * exceptions > best_cost)
+      break;
+    const int cost = kGroupValues * width + charge * exceptions +
+                     exception_bits(exceptions, high_bytes_of(longest - width));
     if (cost <= best_cost) {
       best_cost = cost;
       best_width = width;
@@ -84,8 +92,15 @@ GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits) {
     }
   }
   const int best_high_bytes = high_bytes_of(longest - best_width);
+  const int bits = best_cost - charge * best_exceptions + kDescriptorBits;
   return {make_descriptor(best_width, best_exceptions, best_high_bytes),
-          static_cast<std::uint32_t>(best_cost + kDescriptorBits)};
+          static_cast<std::uint32_t>(bits)};
+}
+
+/// The fewest bits that a group can take, descriptor included: what planners compare, for other coders' sake, too.
+template <class Count>
+GDELTA_HD inline std::uint32_t fewest_group_bits(const Count* counts, int value_bits) {
+  return choose_width(counts, value_bits, 0).bits;
 }
 
 }  // namespace gdelta

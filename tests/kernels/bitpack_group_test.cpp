@@ -109,7 +109,7 @@ TYPED_TEST(BitpackGroup, SumsSlotsLikeTheDefinition) {
   }
 }
 
-TEST(BitpackCost, IsThatOfTheBestWidth) {
+TEST(BitpackCost, IsThatOfTheWidthWithTheFewestBits) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     std::uint8_t counts[65] = {};
@@ -130,7 +130,7 @@ TEST(BitpackCost, IsThatOfTheBestWidth) {
       const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : 4;
       best = std::min<std::uint32_t>(best, 128 * width + 8 * exceptions * (1 + high_bytes));
     }
-    EXPECT_EQ(choose_width(counts, 32).bits, best + 16);
+    EXPECT_EQ(fewest_group_bits(counts, 32), best + 16);
   }
 }
 

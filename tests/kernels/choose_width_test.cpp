@@ -32,30 +32,33 @@ int high_bytes_at(const Counts& counts, int width) {
   return bytes;
 }
 
-/// The lowest of the widths that take the fewest bits.
-int best_width(const Counts& counts) {
+/// The lowest of the widths that cost the least, where an exception costs `charge` bits more than it has.
+int best_width(const Counts& counts, int charge) {
   int best = longest_of(counts);
-  int fewest = 128 * best;
+  int least = 128 * best;
   for (int width = best - 1; width >= 0; --width) {
     const int exceptions = exceptions_at(counts, width);
     if (exceptions > 127) break;
-    const int bits = 128 * width + 8 * exceptions * (1 + high_bytes_at(counts, width));
-    if (bits > fewest) continue;
-    fewest = bits;
+    const int cost = 128 * width + exceptions * (8 * (1 + high_bytes_at(counts, width)) + charge);
+    if (cost > least) continue;
+    least = cost;
     best = width;
   }
   return best;
 }
 
-void expect_the_best(const Counts& counts, int value_bits) {
-  const GroupDescriptor chosen = choose_width(counts.data(), value_bits).descriptor;
-  const int width = best_width(counts);
-  EXPECT_EQ(chosen.width(), width);
-  EXPECT_EQ(chosen.exceptions(), exceptions_at(counts, width));
-  if (chosen.exceptions() > 0) {
-    EXPECT_EQ(chosen.high_bytes(), high_bytes_at(counts, width));
+void expect_the_best(const Counts& counts, int value_bits, int charge) {
+  const GroupChoice chosen = choose_width(counts.data(), value_bits, charge);
+  const int width = best_width(counts, charge);
+  const int exceptions = exceptions_at(counts, width);
+  EXPECT_EQ(chosen.descriptor.width(), width);
+  EXPECT_EQ(chosen.descriptor.exceptions(), exceptions);
+  if (exceptions > 0) {
+    EXPECT_EQ(chosen.descriptor.high_bytes(), high_bytes_at(counts, width));
   }
-  EXPECT_TRUE(chosen.valid(value_bits));
+  EXPECT_TRUE(chosen.descriptor.valid(value_bits));
+  const int exception_bytes = exceptions > 0 ? exceptions * (1 + high_bytes_at(counts, width)) : 0;
+  EXPECT_EQ(chosen.bits, static_cast<std::uint32_t>(16 + 128 * width + 8 * exception_bytes));
 }
 
 TEST(ChooseWidth, IsTheCheapestAndOfEqualOnesTheLowest) {
@@ -69,20 +72,33 @@ TEST(ChooseWidth, IsTheCheapestAndOfEqualOnesTheLowest) {
         const unsigned most = i < outliers ? static_cast<unsigned>(value_bits) : spread;
         ++counts[random() % (most + 1)];
       }
-      expect_the_best(counts, value_bits);
+      for (const int charge : {0, kExceptionCharge}) expect_the_best(counts, value_bits, charge);
     }
 }
 
 TEST(ChooseWidth, OfTwoThatCostTheSameIsTheLower) {
-  Counts counts{};  // eight exceptions of two bytes take as much as a bit of all
-  counts[4] = 120;
-  counts[5] = 8;
-  expect_the_best(counts, 16);
-  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.width(), 4);
-  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.exceptions(), 8);
-  ++counts[5];
+  Counts
+      counts{};  // sixteen exceptions that cost three bytes each take as much as three bits of all
+  counts[4] = 112;
+  counts[7] = 16;
+  expect_the_best(counts, 16, 8);
+  EXPECT_EQ(choose_width(counts.data(), 16, 8).descriptor.width(), 4);
+  EXPECT_EQ(choose_width(counts.data(), 16, 8).descriptor.exceptions(), 16);
+  ++counts[7];
   --counts[4];
+  EXPECT_EQ(choose_width(counts.data(), 16, 8).descriptor.width(), 7);
+}
+
+TEST(ChooseWidth, AnExceptionCostsMoreThanItsBits) {
+  Counts counts{};
+  counts[4] = 122;
+  counts[5] = 6;  // 96 bits for 128, but 144 as they are charged
   EXPECT_EQ(choose_width(counts.data(), 16).descriptor.width(), 5);
+  EXPECT_EQ(choose_width(counts.data(), 16, 0).descriptor.width(), 4);
+  EXPECT_EQ(fewest_group_bits(counts.data(), 16), 16u + 4 * 128 + 6 * 16);
+  ++counts[4];
+  --counts[5];  // 120
+  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.width(), 4);
 }
 
 TEST(ChooseWidth, AGroupOfZerosTakesNothing) {

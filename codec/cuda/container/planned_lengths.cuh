@@ -41,7 +41,7 @@ __device__ void add_costs(PlannedLengths<Word>& counts, const std::uint16_t* row
   const int thread = threadIdx.x & 31;
   __syncwarp();  // all groups are counted
   if (thread < rows) {
-    atomicAdd(&sums[row_sums[thread]], choose_width(counts.row(thread), value_bits).bits);
+    atomicAdd(&sums[row_sums[thread]], fewest_group_bits(counts.row(thread), value_bits));
     counts.clear_row(thread);
   }
   __syncwarp();  // rows may be filled again

@@ -69,7 +69,7 @@ TestChunk multiples_chunk(std::uint32_t page_groups, bool has_exceptions) {
 
 /// Chunks of kLayout, each of which needs something that a plain one does not.
 std::vector<KindCase> kind_cases() {
-  const Layout bytes = byte_layout();
+  const Layout& bytes = byte_layout();
   auto raw = pack_model(0), strided = pack_model(1, 4), with_ans = pack_model(1, 11);
   with_ans.section.coder = Coder::ans;
   raw.section.coder = Coder::raw;
@@ -114,7 +114,7 @@ std::vector<KindCase> kind_cases() {
       }),
       multiples_chunk(11, false));
   add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
-      make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
+      make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(2, 32), true));
   return cases;
 }
 

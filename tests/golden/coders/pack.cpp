@@ -22,7 +22,7 @@ void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
     ++counts[needed];
     longest = std::max(longest, needed);
   }
-  GroupDescriptor descriptor = choose_width(counts, bits).descriptor;
+  GroupDescriptor descriptor = choose_width(counts, bits, 0).descriptor;
   if (choice.width >= 0) {
     int above = 0;
     for (int b = choice.width + 1; b <= bits; ++b) above += counts[b];
