@@ -5,8 +5,6 @@
 #include <thread>
 
 #include "codec/backend/backend.h"
-#include "codec/coders/maps_in_pages.h"
-#include "codec/coders/segments_in_pages.h"
 #include "codec/coders/workers.h"
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/device_plan_pipeline.h"
@@ -49,37 +47,19 @@ struct DecodePlan {
   std::vector<DecodeJob*> host;  // zstd
 };
 
-/// What the device has to be launched for; false if the column is for the CPU.
-bool note_column(const format::ColumnHead& head, const Column& column, ChunkKinds& kinds) {
-  const format::ColumnModel& model = head.model;
-  if (!head.decodes_on_device() || host_joins_pages(value_bytes(column.type), column.tuple, model))
-    return false;
-  cuda::add_column(
-      kinds, model.section.coder, column.tuple, model.section.part_groups,
-      {.strides = model.front.num_strides,
-       .linear =
-           format::predictor_traits(model.front.predictor).device == format::DevicePrediction::runs,
-       .segments = cuda::segment_join_of(model.front.predictor, model.front.says_states),
-       .maps = format::maps_in_a_pass(model.front),
-       .map_passes = has_map_passes(head, column),
-       .exceptions = head.exceptions > 0,
-       .dictionaries = head.table_entries > 0});
-  return true;
-}
-
-/// Likewise of a chunk.
+/// What the device has to be launched for; false if the chunk is for the CPU.
 bool note_chunk(const DecodeJob& job, ChunkKinds& kinds) {
   const format::ParsedChunk& parsed = job.parsed;
   ChunkKinds needed = kinds;
   needed.opaque |= parsed.opaque();
   if (parsed.segments.lengths > 0) {
     needed.segments = true;
-    if (!note_column(parsed.lengths, format::kLengthColumn, needed)) return false;
+    if (!cuda::add_column(needed, parsed.lengths, format::kLengthColumn)) return false;
     const auto looks_up = [](const format::ColumnHead& head) { return head.table_entries > 0; };
     if (looks_up(parsed.lengths) || std::ranges::any_of(parsed.columns, looks_up)) return false;
   }
   for (std::size_t c = 0; c < parsed.columns.size(); ++c)
-    if (!note_column(parsed.columns[c], job.layout->columns[c], needed)) return false;
+    if (!cuda::add_column(needed, parsed.columns[c], job.layout->columns[c])) return false;
   kinds = needed;
   return true;
 }

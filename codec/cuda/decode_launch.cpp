@@ -6,9 +6,13 @@
 #include <numeric>
 #include <random>
 
+#include "codec/coders/maps_in_pages.h"
+#include "codec/coders/segments_in_pages.h"
 #include "codec/cuda/container/place_columns_cuda.h"
+#include "codec/cuda/container/place_tasks_cuda.h"
 #include "codec/cuda/container/take_heads_cuda.h"
 #include "codec/cuda/prepared_table.h"
+#include "codec/cuda/ready_tasks.h"
 #include "codec/cuda/scratch_layout.h"
 #include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/coder_traits.h"
@@ -48,7 +52,7 @@ SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_la
                             const DecodeCall& call) {
   if (!device_layout.in_segments) return {};
   SegmentPlaces segments;
-  segments.room = lengths_place(call.lengths, call.num_chunks);
+  segments.room = lengths_place(call.lengths, call.num_chunks + 1);
   segments.chunks = layout.take<SegmentedChunk>(call.num_chunks);
   segments.lengths = layout.take<std::uint32_t>(segments.room);
   segments.starts = layout.take<std::uint32_t>(segments.room);
@@ -162,6 +166,22 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   } else {
     kinds.placed = true;
   }
+}
+
+bool add_column(ChunkKinds& kinds, const format::ColumnHead& head, const Column& column) {
+  const format::ColumnModel& model = head.model;
+  if (!head.decodes_on_device() || host_joins_pages(value_bytes(column.type), column.tuple, model))
+    return false;
+  add_column(kinds, model.section.coder, column.tuple, model.section.part_groups,
+             {.strides = model.front.num_strides,
+              .linear = format::predictor_traits(model.front.predictor).device ==
+                        format::DevicePrediction::runs,
+              .segments = segment_join_of(model.front.predictor, model.front.says_states),
+              .maps = format::maps_in_a_pass(model.front),
+              .map_passes = has_map_passes(head, column),
+              .exceptions = head.exceptions > 0,
+              .dictionaries = head.table_entries > 0});
+  return true;
 }
 
 DeviceLayout make_device_layout(const Layout& layout, bool in_segments) {
@@ -313,21 +333,24 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
   return error;
 }
 
+CountArgs count_of(const DeviceLayout& device_layout, const DecodeCall& call,
+                   const DecodeScratch& scratch) {
+  return {.counts = scratch.counts,
+          .num_tasks = device_layout.num_slots * call.num_chunks,
+          .warp_starts = scratch.warp_starts,
+          .map_starts = scratch.map_starts,
+          .block_starts = scratch.block_starts,
+          .part_starts = scratch.part_starts,
+          .tickets = scratch.tickets,
+          .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size()),
+          .segment_starts = scratch.segment_starts};
+}
+
 // All heads parsed, or found to be those that are known, and pages counted. `stride_pages`: the widths that have a launch for
 // ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, std::uint32_t stride_pages,
                          cudaStream_t stream) {
-  const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
-  const CountArgs count{.counts = scratch.counts,
-                        .num_tasks = num_tasks,
-                        .warp_starts = scratch.warp_starts,
-                        .map_starts = scratch.map_starts,
-                        .block_starts = scratch.block_starts,
-                        .part_starts = scratch.part_starts,
-                        .tickets = scratch.tickets,
-                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size()),
-                        .segment_starts = scratch.segment_starts};
   const ParseArgs parse{.stream = call.stream,
                         .stream_bytes = call.stream_bytes,
                         .table = call.table,
@@ -345,7 +368,7 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
-                        .count = count,
+                        .count = count_of(device_layout, call, scratch),
                         .kinds = call.kinds,
                         .verify = call.verify,
                         .stride_pages = stride_pages,
@@ -354,15 +377,78 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                            : launch_parse_chunks(parse, stream);
 }
 
-// Of more pages warps make enough of each other's waiting; of more columns launches take too long.
-constexpr std::uint64_t kFewPages = 16384, kFewColumns = 4;
+// Whether the tasks that the host has made serve a call: nothing is missing of their stream, and there is room for any chunks of
+// which the call may have so many.
+bool is_ready(const DeviceLayout& device_layout, const DecodeCall& call) {
+  const ReadyTasks& ready = call.ready;
+  const std::uint64_t decoded_bytes =
+      std::min(ready.decoded_bytes, call.num_chunks * ready.largest_chunk);
+  return ready.at > 0 && call.heads_at > 0 && allows(call.kinds, ready.kinds) &&
+         device_layout.in_segments == ready.kinds.segments &&
+         call.stream_bytes >= ready.stream_bytes && call.out_bytes >= decoded_bytes &&
+         call.decoded_bytes >= decoded_bytes &&
+         call.lengths >= std::min(ready.lengths, call.num_chunks * ready.most_lengths) &&
+         (call.offsets == nullptr || call.num_offsets > ready.segments);
+}
+
+// What launch_heads leaves, but for verdicts, of chunks whose heads launch_settle_ready looks at.
+cudaError_t launch_ready_tasks(const DeviceLayout& device_layout, const DecodeCall& call,
+                               const DecodeScratch& scratch, cudaStream_t stream) {
+  return launch_place_tasks(
+      {.stream = call.stream,
+       .table = call.table,
+       .out = call.out,
+       .places = ready_places(call.ready.at, device_layout.num_slots, call.table_chunks,
+                              call.kinds.maps, call.kinds.segments),
+       .heads_at = call.heads_at,
+       .table_chunks = call.table_chunks,
+       .first_chunk = call.first_chunk,
+       .num_chunks = call.num_chunks,
+       .num_slots = device_layout.num_slots,
+       .maps = call.kinds.maps,
+       .verify = call.verify,
+       .tasks = scratch.tasks,
+       .map_tasks = scratch.map_tasks,
+       .lane_maps = scratch.lane_maps,
+       .damaged_at = scratch.damaged_at,
+       .differs_at = scratch.differs_at,
+       .count = count_of(device_layout, call, scratch),
+       .segments = scratch.segments},
+      stream);
+}
+
+cudaError_t launch_settle_ready(const DeviceLayout& device_layout, const DecodeCall& call,
+                                const SettleArgs& settle, cudaStream_t stream) {
+  return launch_settle_known_heads(
+      {.settle = settle,
+       .stream = call.stream,
+       .stream_bytes = call.stream_bytes,
+       .table = call.table,
+       .heads_at = call.heads_at,
+       .chunks_at = table_chunks_at(static_cast<std::uint32_t>(device_layout.columns.size())),
+       .first_chunk = call.first_chunk},
+      stream);
+}
+
+// Of more columns launches take too long.
+constexpr std::uint64_t kFewColumns = 4;
+
+// Of more pages warps make enough of each other's waiting: the sooner the more there is to do for a thread of a block (docs/pages.md).
+std::uint64_t few_pages(const TableColumn& column) {
+  const int bytes = value_bytes(static_cast<ValueType>(column.type));
+  return bytes == 1 || bytes == 8 || column.tuple > 2 ? 2048 : 16384;
+}
 
 // Whether blocks decode the pages of a call as they have been prepared.
-bool is_small(const DecodeCall& call) {
+bool is_small(const DeviceLayout& device_layout, const DecodeCall& call) {
   const std::span<const std::uint32_t> columns = call.prepared_pages;
-  return !columns.empty() && columns.size() <= kFewColumns && may_be_prepared(call.kinds) &&
-         std::accumulate(columns.begin(), columns.end(), std::uint64_t{0}) * call.num_chunks <=
-             kFewPages;
+  if (columns.empty() || columns.size() > kFewColumns || !may_be_prepared(call.kinds)) return false;
+  std::uint64_t pages = 0, few = few_pages(device_layout.columns.front());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    pages += columns[c];
+    few = std::min(few, few_pages(device_layout.columns[c]));
+  }
+  return pages * call.num_chunks <= few;
 }
 
 // A number that no call of this process has had. What is left in scratch memory is not such a number, but for a chance of 2^-63.
@@ -559,22 +645,28 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
 
 // The first kernel is launched as any other, so what the caller enqueued before it is done when it
 // starts. Each of the others may start early (launch_after) but reads and writes no memory of
-// the device before it has waited until the one before it, which has waited likewise, is done with
-// all its writes visible: whatever reads or overwrites something comes behind everything before it
+// the device, unless no kernel of the call writes it, before it has waited until the one before it, which has waited likewise, is
+// done with all its writes visible: whatever reads or overwrites something comes behind everything before it
 // in this list. The last one lets nothing start early, so the caller's next work finds all of it
 // done.
-cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,
+cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& asked,
                           cudaStream_t stream) {
-  if (call.num_chunks == 0) return cudaSuccess;
+  if (asked.num_chunks == 0) return cudaSuccess;
+  DecodeCall call = asked;
+  std::uint32_t stride_pages = 0;
+  if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
+  // Which of its columns blocks sum along strides is found by kernels.
+  const bool ready = is_ready(device_layout, call) && stride_pages == 0;
+  if (ready) call.kinds = call.ready.kinds;
   ScratchLayout layout(call.scratch);
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
-  if (is_small(call) && !is_captured(stream))
+  if (is_small(device_layout, call) && !is_captured(stream))
     return launch_small(device_layout, call, scratch, stream);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  std::uint32_t stride_pages = 0;
-  if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
-  if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;
+  if (auto error = ready ? launch_ready_tasks(device_layout, call, scratch, stream)
+                         : launch_heads(device_layout, call, scratch, stride_pages, stream))
+    return error;
 
   const UndoDictionariesArgs dictionaries{.tasks = scratch.tasks,
                                           .dictionaries = scratch.dictionaries,
@@ -629,7 +721,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                           .damaged_at = scratch.damaged_at,
                           .differs_at = scratch.differs_at,
                           .verdicts = call.verdicts};
-  return launch_settle_verdicts(settle, stream);
+  return ready ? launch_settle_ready(device_layout, call, settle, stream)
+               : launch_settle_verdicts(settle, stream);
 }
 
 cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCall& call,

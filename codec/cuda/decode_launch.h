@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "codec/cuda/container/chunk_decode_cuda.h"
+#include "formats/gdelta/column_head.h"
 #include "formats/gdelta/predictor_traits.h"
 #include "gdelta/chunk_kinds.h"
+#include "gdelta/device.h"
 #include "gdelta/pages/device_pages.h"
 #include "gdelta/types.h"
 
@@ -68,6 +70,9 @@ struct FrontPasses {
 void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
                 FrontPasses passes);
 
+/// The same of a column by its head; false if the host decodes it.
+bool add_column(ChunkKinds& kinds, const format::ColumnHead& head, const Column& column);
+
 struct DecodeCall {
   const unsigned char* stream = nullptr;
   std::uint64_t stream_bytes = 0;
@@ -88,6 +93,7 @@ struct DecodeCall {
       {};                          // of each column, if chunks are prepared (prepared_table.h)
   std::uint64_t table_chunks = 0;  // of the whole table, then
   std::uint64_t heads_at = 0;      // in the table: what is known of heads; 0: nothing
+  ReadyTasks ready = {};           // and tasks made of them
 };
 
 /// Of `call` num_chunks, decoded_bytes, lengths and kinds are looked at.

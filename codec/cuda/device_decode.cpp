@@ -34,6 +34,7 @@ cuda::DecodeCall call_of(const ChunkTable& table, std::uint64_t num_chunks) {
   call.prepared_pages = table.prepared_pages;
   call.table_chunks = table.num_chunks;
   call.heads_at = table.heads_at;
+  call.ready = table.ready;
   return call;
 }
 

@@ -19,6 +19,7 @@ inline constexpr std::uint64_t kMostKnownHeadBytes = 1ull << 30;
 /// A head that the host has read.
 struct KnownHead {
   std::uint64_t block_at = 0;        // of its block, in the stream
+  std::uint64_t decoded_at = 0;      // where its content begins in what all chunks decode to
   std::span<const std::byte> bytes;  // of the block, all before the payload
   format::ParsedChunk parsed;
 };
@@ -32,10 +33,12 @@ inline std::uint64_t append_known_heads(std::span<const KnownHead> heads,
   const std::uint64_t models_at = to_multiple_of_16(heads_at + heads.size() * sizeof(KnownChunk));
   std::vector<KnownChunk> chunks;
   std::vector<format::ColumnHead> models;
-  for (const auto& [block_at, bytes, parsed] : heads) {
+  for (const auto& [block_at, decoded_at, bytes, parsed] : heads) {
     while (models.size() * sizeof models[0] % 16 != 0) models.emplace_back();
     chunks.push_back({.head_at = 0,
                       .models_at = models_at + models.size() * sizeof models[0],
+                      .block_at = block_at,
+                      .decoded_at = decoded_at,
                       .block_bytes = parsed.frame.block_bytes(),
                       .lengths = parsed.segments.lengths,
                       .head_bytes = static_cast<std::uint32_t>(bytes.size()),

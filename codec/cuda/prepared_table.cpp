@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "codec/cuda/known_heads.h"
+#include "codec/cuda/ready_tasks.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 
@@ -35,7 +36,7 @@ std::vector<KnownHead> known_heads(const StreamInfo& info, const Layout& layout)
   for (const ChunkInfo& chunk : info.chunks) {
     auto parsed = parse_head(chunk, chunk.opaque ? byte_layout() : layout);
     if (!parsed) return {};
-    heads.push_back({chunk.byte, chunk.head, *std::move(parsed)});
+    heads.push_back({chunk.byte, chunk.decoded_at, chunk.head, *std::move(parsed)});
   }
   return heads;
 }
@@ -103,7 +104,7 @@ void prepare_columns(const StreamInfo& info, const std::vector<KnownHead>& heads
               prepared.data(), prepared.size() * sizeof(PreparedColumn));
   std::byte* row = table.bytes.data() + prepared_ends_at(columns.size(), heads.size(), 0);
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    for (const auto& [block_at, bytes, parsed] : heads) {
+    for (const auto& [block_at, decoded_at, bytes, parsed] : heads) {
       const ColumnHead& head = parsed.columns[c];
       std::memcpy(row, bytes.data() + parsed.frame.head_at + head.part_ends_at,
                   head.num_ends() * sizeof(std::uint32_t));
@@ -124,6 +125,8 @@ void prepare_table(const StreamInfo& info, ChunkTable& table) {
   if (heads.empty()) return;
   prepare_columns(info, heads, table);
   table.heads_at = append_known_heads(heads, table.bytes);
+  if (auto ready = append_ready_tasks(heads, table.layout, table.heads_at, table.bytes))
+    table.ready = *ready;
 }
 
 }  // namespace gdelta::cuda

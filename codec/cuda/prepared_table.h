@@ -24,7 +24,8 @@ constexpr std::uint64_t prepared_ends_at(std::uint64_t num_columns, std::uint64_
 }
 
 /// Appends to a table that says all else what `info` has of heads: prepared columns, if all columns of all chunks can be
-/// prepared, and then known chunks (take_heads_cuda.h), if the heads of all chunks are there. Fills prepared_pages and heads_at.
+/// prepared, then known chunks (take_heads_cuda.h), if the heads of all chunks are there, and ready tasks, if they can be made.
+/// Fills prepared_pages, heads_at and ready.
 void prepare_table(const StreamInfo& info, ChunkTable& table);
 
 /// Whether chunks with these kinds of columns may have been prepared.

@@ -119,7 +119,7 @@ struct Stream {
                                               chunks[i].opaque ? byte_layout() : layout);
       ASSERT_TRUE(parsed) << "chunk " << i;
       const auto head = std::span(block).first(parsed->frame.payload_at());
-      heads.push_back({places[i].block_at, head, *std::move(parsed)});
+      heads.push_back({places[i].block_at, places[i].decoded_at, head, *std::move(parsed)});
     }
     heads_at = append_known_heads(heads, table);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/cuda/container/column_tasks.cuh"
+#include "codec/cuda/container/known_chunk.cuh"
 #include "codec/cuda/container/take_heads_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -20,30 +21,6 @@ constexpr std::uint32_t kMostBlocks = 4096;
 // Models of so many columns go to shared memory, beside the look at the head; more are read where they lie.
 constexpr std::uint32_t kStagedModels = 4;
 constexpr std::uint32_t kStagedWords = (kStagedModels * sizeof(ColumnHead) + 15) / 16;
-
-/// Those bytes of a word that lie in [begin, end); the word has the bytes from `at` on.
-__device__ std::uint32_t mask_of_word(int at, int begin, int end) {
-  const int low = 8 * std::clamp(begin - at, 0, 4), high = 8 * std::clamp(end - at, 0, 4);
-  const std::uint64_t below = (std::uint64_t{1} << high) - 1;
-  return static_cast<std::uint32_t>(below >> low << low);
-}
-
-/// Whether both have the same bytes; they lie equally far from multiples of 16. The whole warp calls it.
-__device__ bool are_same(const Byte* a, const Byte* b, std::uint32_t bytes) {
-  const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(a) & 15);
-  const int end = skew + static_cast<int>(bytes);
-  const auto* const words_a = reinterpret_cast<const uint4*>(a - skew);
-  const auto* const words_b = reinterpret_cast<const uint4*>(b - skew);
-  std::uint32_t differing = 0;
-  for (int at = 16 * static_cast<int>(threadIdx.x & 31); at < end; at += 16 * 32) {
-    const uint4 x = words_a[at / 16], y = words_b[at / 16];
-    differing |= (x.x ^ y.x) & mask_of_word(at, skew, end);
-    differing |= (x.y ^ y.y) & mask_of_word(at + 4, skew, end);
-    differing |= (x.z ^ y.z) & mask_of_word(at + 8, skew, end);
-    differing |= (x.w ^ y.w) & mask_of_word(at + 12, skew, end);
-  }
-  return !__any_sync(device::kWholeWarp, differing != 0);
-}
 
 /// Leaves the task of a column, unless the host decodes it or what is launched does not.
 __device__ Errc take_column(const ParseArgs& args, const ChunkPlace& place,
@@ -94,17 +71,9 @@ __device__ const ColumnHead* stage_models(const ColumnHead* models, std::uint32_
   return reinterpret_cast<const ColumnHead*>(staged);
 }
 
-/// Whether the table says of a chunk's place and sizes what its known head does; if not, it was put together of several.
-__device__ bool is_of_one_piece(const KnownChunk& known, const TableView& table,
-                                const TableChunk& place) {
-  const std::uint64_t record_bytes = place.opaque != 0 ? 1 : table.header.record_bytes;
-  return known.block_bytes == place.block_bytes && (known.head_at - place.block_at) % 16 == 0 &&
-         known.records * record_bytes == place.decoded_bytes;
-}
-
 __device__ Errc take_chunk(const ParseArgs& args, const KnownChunk& known, const TableView& table,
                            std::uint32_t chunk, uint4* staged) {
-  if (!is_of_one_piece(known, table, table.chunks[chunk])) return Errc::corrupt;
+  if (!is_of_one_piece(known, table.header, table.chunks[chunk])) return Errc::corrupt;
   const std::uint32_t thread = threadIdx.x & 31;
   const bool opaque = table.chunks[chunk].opaque != 0, in_segments = known.lengths > 0;
   const std::uint32_t num_columns = known.records == 0 ? 0 : opaque ? 1 : args.num_columns();

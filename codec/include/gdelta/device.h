@@ -28,6 +28,19 @@ struct ChunkStatus {
   std::uint64_t byte;  ///< where in the stream, if `code` is not ok
 };
 
+/// What a table has beside heads that the host has read: tasks that it has made of them, so that kernels only add where in memory
+/// things are.
+struct ReadyTasks {
+  std::uint64_t at = 0;             ///< in the table's bytes; 0: there are none
+  std::uint64_t stream_bytes = 0;   ///< how long the stream is at least
+  std::uint64_t decoded_bytes = 0;  ///< of all chunks
+  std::uint64_t largest_chunk = 0;  ///< decoded bytes
+  std::uint64_t lengths = 0;        ///< of segments, of all chunks
+  std::uint64_t most_lengths = 0;   ///< of a chunk
+  std::uint64_t segments = 0;       ///< that begin
+  ChunkKinds kinds = {};            ///< of the chunks
+};
+
 /// Where the chunks of a stream are, and what kernels have to know about its layout. `bytes` is
 /// position-independent: copy it to device memory (16-byte aligned) once and use it for any range.
 struct ChunkTable {
@@ -43,6 +56,10 @@ struct ChunkTable {
   std::vector<std::uint32_t> prepared_pages = {};
   /// Where in `bytes` it says what the heads of all chunks are, so that no kernel has to parse them; 0: it does not.
   std::uint64_t heads_at = 0;
+  /// Tasks made of those heads, if no chunk is the host's or has a dictionary, in records of up to seven columns. Calls take them
+  /// whose stream is whole, and whose output has room for as many of the largest chunks, or for all there are; not those of many
+  /// columns with strides.
+  ReadyTasks ready = {};
   std::vector<std::byte> bytes;
 };
 
@@ -50,7 +67,8 @@ struct ChunkTable {
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
 /// Builds the table from what `inspect` found. If it was asked for models, `kinds` are those of the chunks, and the table has
-/// their heads: calls take 20 to 30 µs less, as kernels only look whether the stream still has the same. Otherwise anything may
+/// their heads, and tasks that kernels only have to place: calls take 20 to 40 µs less, and a kernel looks whether the stream still
+/// has the same heads. Otherwise anything may
 /// occur. If all columns are pages of coder pack of one to four lanes, 4096 values at most, without strides, linear
 /// prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half the time or less.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
@@ -95,7 +113,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 ///             a table that a coder has made, or of segments with a dictionary, which is left alone. A chunk that needs
 ///             what `table->kinds` denies is corrupt, and so is one that is prepared and has another head than `inspect`
 ///             read. The bytes of a chunk that is not ok are unspecified, those of the others are right.
-/// Complexity  a launch for each column, if they are four at most, and chunks are prepared, 16384 pages or fewer, and the
+/// Complexity  a launch for each column, if they are four at most, and chunks are prepared, pages few (docs/pages.md), and the
 ///             call is not recorded for a graph. Otherwise three to about ten whatever the number of chunks, the fewer
 ///             the more `table->kinds` denies; three or more behind them if chunks say their segments; one
 ///             more for each further width or tuple among the columns. From compute capability 9.0

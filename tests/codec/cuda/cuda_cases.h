@@ -137,15 +137,18 @@ inline StreamInfo with_heads(StreamInfo info, const std::vector<TestChunk>& chun
 }
 
 /// Decodes chunks [first, first + count) as neighbours in one stream. `first_at`: bytes before the
-/// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have.
+/// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have; `with_tasks`: those that the
+/// host has made are taken, if there are such.
 inline DeviceOutcome decode_by_info(const StreamInfo& info, const Bytes& stream,
                                     const std::vector<TestChunk>& chunks, std::size_t first,
-                                    std::size_t count, std::size_t skew, const ChunkKinds& kinds) {
+                                    std::size_t count, std::size_t skew, const ChunkKinds& kinds,
+                                    bool with_tasks) {
   DeviceOutcome outcome;
   auto table = make_chunk_table(info);
   EXPECT_TRUE(table) << table.error().to_string();
   if (!table) return outcome;
   table->kinds = kinds;
+  if (!with_tasks) table->ready = {};
   std::uint64_t out_bytes = 0;
   for (std::size_t i = first; i < first + count; ++i) out_bytes += chunks[i].values.size();
   RangeOnDevice range(stream, *table, first, count, out_bytes, skew);
@@ -162,22 +165,31 @@ inline DeviceOutcome decode_by_info(const StreamInfo& info, const Bytes& stream,
   return outcome;
 }
 
-/// The same, and once more with heads that the host has read, if all are right: that must make no difference.
+/// The same, and once more with heads that the host has read, if all are right, and tasks that it has made of them; of few chunks
+/// also with tasks that kernels make. That must make no difference.
 inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
                                       std::size_t first, std::size_t count,
                                       std::size_t first_at = 6, std::size_t skew = 0,
                                       const ChunkKinds& kinds = {}) {
   Bytes stream;
   const StreamInfo info = info_of(chunks, layout, stream, first_at);
-  DeviceOutcome outcome = decode_by_info(info, stream, chunks, first, count, skew, kinds);
+  DeviceOutcome outcome = decode_by_info(info, stream, chunks, first, count, skew, kinds, false);
   const StreamInfo known = with_heads(info, chunks);
-  if (make_chunk_table(known).value().heads_at == 0) return outcome;
-  const DeviceOutcome again = decode_by_info(known, stream, chunks, first, count, skew, kinds);
-  for (std::size_t i = 0; i < count; ++i) {
-    EXPECT_EQ(again.status[i].code, outcome.status[i].code) << "known head, chunk " << i;
-    EXPECT_EQ(again.status[i].byte, outcome.status[i].byte) << "known head, chunk " << i;
-    if (outcome.status[i].code == 0)
-      EXPECT_TRUE(again.contents[i] == outcome.contents[i]) << "known head, chunk " << i;
+  const ChunkTable table = make_chunk_table(known).value();
+  if (table.heads_at == 0) return outcome;
+  const bool ready = table.ready.at > 0;
+  constexpr std::size_t kFewChunks = 4;
+  for (const bool with_tasks : {false, true}) {
+    if (with_tasks ? !ready : ready && chunks.size() > kFewChunks) continue;
+    const std::string how = with_tasks ? "ready task, chunk " : "known head, chunk ";
+    const DeviceOutcome again =
+        decode_by_info(known, stream, chunks, first, count, skew, kinds, with_tasks);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(again.status[i].code, outcome.status[i].code) << how << i;
+      EXPECT_EQ(again.status[i].byte, outcome.status[i].byte) << how << i;
+      if (outcome.status[i].code != 0) continue;
+      EXPECT_TRUE(again.contents[i] == outcome.contents[i]) << how << i;
+    }
   }
   return outcome;
 }

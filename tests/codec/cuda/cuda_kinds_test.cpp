@@ -146,6 +146,16 @@ TEST(CudaKindsSmall, DecodesWithNoMoreThanIsNeeded) {
   expect_outcome({"plain", kPlain, plain_chunk()}, kPlain, false);
 }
 
+TEST(CudaKindsSmall, TheHostMakesTasksUnlessThereAreDictionaries) {
+  for (const KindCase& what : kind_cases()) {
+    const std::vector<TestChunk> chunks = {plain_chunk(), what.chunk};
+    Bytes stream;
+    const StreamInfo info = with_heads(info_of(chunks, kLayout, stream, 3), chunks);
+    const ReadyTasks ready = make_chunk_table(info).value().ready;
+    EXPECT_EQ(ready.at > 0, !what.needed.dictionaries) << what.what;
+  }
+}
+
 TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
   GDELTA_NEEDS_GPU();
   for (const KindCase& what : kind_cases()) {

@@ -91,8 +91,9 @@ TEST(CudaPreparedSmall, DecodesEveryWidthTupleAndOrder) {
         }
         ASSERT_TRUE(stream.is_prepared()) << what;
         for (const bool verify : {false, true}) {
-          expect_values(decode(stream.bytes, stream.table, verify), values, what);
-          expect_values(decode(stream.bytes, stream.without_columns(), verify), values, what);
+          for (const ChunkTable& table :
+               {stream.table, stream.without_columns(), stream.without_tasks()})
+            expect_values(decode(stream.bytes, table, verify), values, what);
         }
       }
     }
@@ -121,8 +122,8 @@ TEST(CudaPreparedSmall, DecodesColumnsBesideEachOther) {
   const PreparedStream stream(record, values, 60000, std::nullopt);
   ASSERT_TRUE(stream.is_prepared());
   ASSERT_GT(stream.table.num_chunks, 2u);
-  expect_values(decode(stream.bytes, stream.table), values, record);
-  expect_values(decode(stream.bytes, stream.without_columns()), values, record);
+  for (const ChunkTable& table : {stream.table, stream.without_columns(), stream.without_tasks()})
+    expect_values(decode(stream.bytes, table), values, record);
 }
 
 TEST(CudaPreparedSmall, DecodesARange) {
@@ -130,7 +131,7 @@ TEST(CudaPreparedSmall, DecodesARange) {
   const Bytes values = walks("i32x2", 20000);
   const PreparedStream stream("i32x2", values, 30000, 2);
   ASSERT_TRUE(stream.is_prepared());
-  for (const ChunkTable& table : {stream.table, stream.without_columns()}) {
+  for (const ChunkTable& table : {stream.table, stream.without_columns(), stream.without_tasks()}) {
     const Outcome outcome = decode(stream.bytes, table, true, 2, 2);
     const ChunkInfo& first = stream.info.chunks[2];
     ASSERT_EQ(outcome.status.size(), 2u);
@@ -162,7 +163,8 @@ TEST(CudaPreparedSmall, SaysOfDamageWhatIsSaidWithoutIt) {
       const Outcome expected = decode(damaged, plain, verify);
       const std::string what = std::string(record) + ", byte " + std::to_string(at);
       expect_alike(outcome, expected, stream, what);
-      expect_alike(decode(damaged, stream.without_columns(), verify), expected, stream, what);
+      for (const ChunkTable& table : {stream.without_columns(), stream.without_tasks()})
+        expect_alike(decode(damaged, table, verify), expected, stream, what);
       ++looks;
       found += outcome.status[0].code != 0 || outcome.status[1].code != 0 ? 1 : 0;
     }
@@ -176,17 +178,17 @@ TEST(CudaPreparedSmall, SaysOfLacksWhatIsSaidWithoutIt) {
   const PreparedStream stream("i32", values, 8000, 1);
   ASSERT_TRUE(stream.is_prepared());
   const ChunkTable plain = stream.unprepared();
-  const ChunkTable heads = stream.without_columns();
+  const ChunkTable tasks = stream.without_columns(), heads = stream.without_tasks();
   for (const std::size_t less : {1, 7999, 8001, 23999}) {
     const Outcome expected = decode(stream.bytes, plain, true, 0, 3, less);
-    for (const ChunkTable& table : {stream.table, heads})
+    for (const ChunkTable& table : {stream.table, tasks, heads})
       expect_alike(decode(stream.bytes, table, true, 0, 3, less), expected, stream,
                    "room less " + std::to_string(less));
   }
   for (const std::uint64_t left : {stream.info.chunks[1].byte, stream.info.chunks[1].byte + 20,
                                    stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
     const Bytes cut = stream.cut_to(left).bytes;
-    for (const ChunkTable& table : {stream.table, heads}) {
+    for (const ChunkTable& table : {stream.table, tasks, heads}) {
       const Outcome outcome = decode(cut, table);
       expect_alike(outcome, decode(cut, plain), stream.cut_to(left),
                    "cut at " + std::to_string(left));
@@ -262,9 +264,12 @@ TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
     const auto places = chunk_table_bytes(table.layout, table.num_chunks);
     std::copy_n(other.table.bytes.begin(), places, table.bytes.begin());
     table.prepared_pages.clear();
-    const Outcome outcome = decode(other.bytes, table);
-    ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
-    EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
+    for (const ReadyTasks& ready : {stream.table.ready, ReadyTasks{}}) {
+      table.ready = ready;
+      const Outcome outcome = decode(other.bytes, table);
+      ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
+      EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
+    }
     if (other.bytes.size() != stream.bytes.size()) return;
     table.prepared_pages = stream.table.prepared_pages;
     const Outcome small = decode(other.bytes, table);
@@ -287,22 +292,24 @@ TEST(CudaPreparedSmall, RefusesATableOfSeveralPieces) {
   const Bytes values = walks("i32", 6000);
   const PreparedStream stream("i32", values, 12000, 1);
   ASSERT_EQ(stream.table.num_chunks, 2u);
-  const auto status_with = [&](const auto& change) {
-    ChunkTable table = stream.without_columns();
-    cuda::TableChunk chunk;
-    std::byte* const at = table.bytes.data() + cuda::table_chunks_at(1);
-    std::memcpy(&chunk, at, sizeof chunk);
-    change(chunk);
-    std::memcpy(at, &chunk, sizeof chunk);
-    return decode(stream.bytes, table).status[0].code;
-  };
-  constexpr int kCorrupt = static_cast<int>(Errc::corrupt);
-  EXPECT_EQ(status_with([](cuda::TableChunk&) {}), static_cast<int>(Errc::ok));
-  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { --chunk.block_bytes; }), kCorrupt);
-  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_bytes = 20; }), kCorrupt);
-  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.decoded_bytes -= 4; }), kCorrupt);
-  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { ++chunk.block_at; }), kCorrupt);
-  EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_at += 16; }), kCorrupt);
+  for (const ChunkTable& table : {stream.without_columns(), stream.without_tasks()}) {
+    const auto status_with = [&](const auto& change) {
+      ChunkTable changed = table;
+      cuda::TableChunk chunk;
+      std::byte* const at = changed.bytes.data() + cuda::table_chunks_at(1);
+      std::memcpy(&chunk, at, sizeof chunk);
+      change(chunk);
+      std::memcpy(at, &chunk, sizeof chunk);
+      return decode(stream.bytes, changed).status[0].code;
+    };
+    constexpr int kCorrupt = static_cast<int>(Errc::corrupt);
+    EXPECT_EQ(status_with([](cuda::TableChunk&) {}), static_cast<int>(Errc::ok));
+    EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { --chunk.block_bytes; }), kCorrupt);
+    EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_bytes = 20; }), kCorrupt);
+    EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.decoded_bytes -= 4; }), kCorrupt);
+    EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { ++chunk.block_at; }), kCorrupt);
+    EXPECT_EQ(status_with([](cuda::TableChunk& chunk) { chunk.block_at += 16; }), kCorrupt);
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace gdelta::test {
 namespace {
 
-/// A range of chunks of a stream, decoded through the device API.
+/// A range of chunks of a stream, decoded through the device API; without tasks that the host has made, if not told otherwise.
 struct RaggedOutcome {
   std::vector<ChunkStatus> status;
   Bytes values;
@@ -22,11 +22,12 @@ struct RaggedOutcome {
 constexpr std::uint64_t kUntouched = 0xa5a5a5a5a5a5a5a5;
 
 RaggedOutcome decode_ragged(const Bytes& stream, const StreamInfo& info, std::size_t first,
-                            std::size_t count, std::size_t skew = 0) {
+                            std::size_t count, std::size_t skew = 0, bool with_tasks = false) {
   RaggedOutcome outcome;
-  const auto table = make_chunk_table(info);
+  auto table = make_chunk_table(info);
   EXPECT_TRUE(table) << table.error().to_string();
   if (!table) return outcome;
+  if (!with_tasks) table->ready = {};
   std::uint64_t out_bytes = 0, segments = 0;
   for (std::size_t i = first; i < first + count; ++i) {
     const ChunkInfo& chunk = info.chunks[i];
@@ -55,14 +56,17 @@ StreamInfo info_of(const Bytes& stream) {
 void expect_ragged(const Bytes& stream, const std::vector<std::uint64_t>& offsets,
                    const Bytes& values, const std::string& what, std::size_t skew = 0) {
   const StreamInfo info = info_of(stream);
-  const RaggedOutcome outcome = decode_ragged(stream, info, 0, info.chunks.size(), skew);
-  for (std::size_t i = 0; i < outcome.status.size(); ++i)
-    ASSERT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok))
-        << what << " chunk " << i << " byte " << outcome.status[i].byte - info.chunks[i].byte
-        << " of its block";
-  EXPECT_TRUE(outcome.values == values) << what;
-  if (!info.chunks.empty()) {
-    EXPECT_EQ(outcome.offsets, offsets) << what;
+  for (const bool with_tasks : {false, true}) {
+    const RaggedOutcome outcome =
+        decode_ragged(stream, info, 0, info.chunks.size(), skew, with_tasks);
+    for (std::size_t i = 0; i < outcome.status.size(); ++i)
+      ASSERT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok))
+          << what << " chunk " << i << " byte " << outcome.status[i].byte - info.chunks[i].byte
+          << " of its block";
+    EXPECT_TRUE(outcome.values == values) << what;
+    if (!info.chunks.empty()) {
+      EXPECT_EQ(outcome.offsets, offsets) << what;
+    }
   }
 }
 

@@ -27,16 +27,24 @@ struct PreparedStream {
     options.device = "cpu";
     return compress(values, options).value();
   }
-  bool is_prepared() const { return !table.prepared_pages.empty() && table.heads_at > 0; }
+  bool is_prepared() const {
+    return !table.prepared_pages.empty() && table.heads_at > 0 && table.ready.at > 0;
+  }
   /// As a call sees it that is not small.
   ChunkTable without_columns() const {
     ChunkTable heads = table;
     heads.prepared_pages.clear();
     return heads;
   }
+  /// As a call sees it whose tasks are made by kernels.
+  ChunkTable without_tasks() const {
+    ChunkTable heads = without_columns();
+    heads.ready = {};
+    return heads;
+  }
   /// As it is without models.
   ChunkTable unprepared() const {
-    ChunkTable plain = without_columns();
+    ChunkTable plain = without_tasks();
     plain.kinds = {};
     plain.heads_at = 0;
     return plain;
