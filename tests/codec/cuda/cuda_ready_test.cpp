@@ -2,10 +2,15 @@
 // that chunks are right.
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 
+#include "codec/cuda/container/place_tasks_cuda.h"
 #include "codec/cuda/container/take_heads_cuda.h"
 #include "codec/cuda/cuda_cases.h"
+#include "codec/cuda/decode_launch.h"
+#include "codec/cuda/scratch_layout.h"
 #include "codec/stream/segment_cases.h"
 #include "formats/gdelta/column_head.h"
 
@@ -101,6 +106,159 @@ TEST(CudaReadySmall, TasksOfTheHostAreEnough) {
         expect_range(stream, table, values, 0, chunks, verify, what);
         expect_range(stream, table, values, 1, chunks - 1, verify, what);
         expect_range(stream, table, values, chunks - 1, 1, verify, what);
+      }
+    }
+  }
+}
+
+/// What kernels leave for all chunks of a table, in memory that was zero.
+class LeftTasks {
+ public:
+  LeftTasks(const Bytes& stream, const ChunkTable& chunks, bool verify)
+      : chunks_(chunks),
+        layout_(cuda::make_device_layout(chunks.layout, chunks.lengths > 0)),
+        stream_(stream),
+        table_(chunks.bytes),
+        num_tasks_(layout_.num_slots * chunks.num_chunks) {
+    cuda::ScratchLayout sizes;
+    take(sizes, verify);
+    memory_ = std::make_unique<DeviceBytes>(sizes.bytes(), 0);
+    cuda::ScratchLayout places(reinterpret_cast<unsigned char*>(memory_->data()));
+    take(places, verify);
+  }
+
+  /// By the kernel that looks at heads, or the one that places tasks: what both leave alike, without counts, verdicts, and parts of
+  /// which nobody asks.
+  Bytes left_by(bool places) const {
+    GDELTA_CUDA_OK(cudaMemset(memory_->data(), 0, memory_->size()));
+    const cuda::ParseArgs& from = args_;
+    if (places) {
+      GDELTA_CUDA_OK(cuda::launch_place_tasks(
+          {.stream = from.stream,
+           .table = from.table,
+           .out = from.out,
+           .places = cuda::ready_places(chunks_.ready.at, layout_.num_slots, chunks_.num_chunks,
+                                        chunks_.ready.kinds.maps, chunks_.ready.kinds.segments),
+           .heads_at = chunks_.heads_at,
+           .table_chunks = chunks_.num_chunks,
+           .first_chunk = 0,
+           .num_chunks = from.num_chunks,
+           .num_slots = from.num_slots,
+           .maps = chunks_.ready.kinds.maps,
+           .verify = from.verify,
+           .tasks = from.tasks,
+           .map_tasks = from.map_tasks,
+           .lane_maps = from.lane_maps,
+           .damaged_at = from.damaged_at,
+           .differs_at = from.differs_at,
+           .count = from.count,
+           .segments = from.segments},
+          nullptr));
+    } else {
+      GDELTA_CUDA_OK(cuda::launch_take_heads(from, chunks_.heads_at, nullptr));
+    }
+    GDELTA_CUDA_OK(cudaDeviceSynchronize());
+    Bytes left = memory_->to_host();
+    clear_last_bytes(left, from.map_tasks, num_tasks_);
+    if (from.segments.chunks != nullptr)
+      clear_last_bytes(left, from.segments.chunks, chunks_.num_chunks);
+    left.resize(compared_bytes_);
+    return left;
+  }
+
+ private:
+  void take(cuda::ScratchLayout& layout, bool verify) {
+    const std::uint64_t chunks = chunks_.num_chunks, starts = num_tasks_ + 1;
+    const bool segments = chunks_.lengths > 0;
+    args_ = {};
+    args_.stream = reinterpret_cast<const unsigned char*>(stream_.data());
+    args_.stream_bytes = stream_.size();
+    args_.table = reinterpret_cast<const unsigned char*>(table_.data());
+    args_.num_chunks = static_cast<std::uint32_t>(chunks);
+    args_.num_slots = layout_.num_slots;
+    args_.out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
+    args_.out_bytes = chunks_.decoded_bytes;
+    args_.kinds = chunks_.ready.kinds;
+    args_.verify = verify;
+    args_.tasks = layout.take<cuda::ColumnTask>(num_tasks_);
+    args_.map_tasks = layout.take<cuda::MapTask>(num_tasks_);
+    args_.damaged_at = layout.take<unsigned long long>(chunks);
+    args_.differs_at = layout.take<unsigned long long>(chunks);
+    cuda::CountArgs& count = args_.count;
+    count.num_tasks = static_cast<std::uint32_t>(num_tasks_);
+    count.warp_starts = layout.take<std::uint64_t>(starts);
+    count.map_starts = layout.take<std::uint64_t>(starts);
+    count.block_starts = layout.take<std::uint64_t>(starts);
+    if (verify) count.part_starts = layout.take<std::uint64_t>(starts);
+    count.tickets = layout.take<unsigned long long>(layout_.classes.size());
+    count.num_tickets = static_cast<std::uint32_t>(layout_.classes.size());
+    if (segments) {
+      count.segment_starts = layout.take<std::uint64_t>(starts);
+      args_.segments.chunks = layout.take<cuda::SegmentedChunk>(chunks);
+    }
+    compared_bytes_ = layout.bytes();
+    if (!verify) count.part_starts = layout.take<std::uint64_t>(starts);  // nobody asks for them
+    if (segments) {
+      args_.segments.room = cuda::lengths_place(chunks_.lengths, chunks + 1);
+      args_.segments.lengths = layout.take<std::uint32_t>(args_.segments.room);
+      args_.segments.starts = layout.take<std::uint32_t>(args_.segments.room);
+      args_.segments.residual_bytes = chunks_.decoded_bytes;
+      args_.segments.residuals = layout.take<unsigned char>(64);
+      args_.segments.num_offsets = chunks_.lengths + 1;
+      args_.segments.offsets = layout.take<std::uint64_t>(args_.segments.num_offsets);
+      args_.segments.slot = layout_.num_slots - 1;
+      count.counts.segment_pages = layout.take<std::uint32_t>(num_tasks_);
+    }
+    args_.lane_maps = layout.take<LaneMaps>(num_tasks_);
+    args_.verdicts = layout.take<cuda::ChunkVerdict>(chunks);
+    count.counts.warp_pages = layout.take<std::uint32_t>(num_tasks_);
+    count.counts.map_pages = layout.take<std::uint32_t>(num_tasks_);
+    count.counts.block_pages = layout.take<std::uint32_t>(num_tasks_);
+    count.counts.parts = layout.take<std::uint32_t>(num_tasks_);
+  }
+
+  // They are no part of any member.
+  template <class Record>
+  void clear_last_bytes(Bytes& left, const Record* records, std::uint64_t count) const {
+    const auto* const begin = reinterpret_cast<const std::byte*>(records);
+    for (std::uint64_t i = 1; i <= count; ++i)
+      left[static_cast<std::size_t>(begin - memory_->data()) + i * sizeof(Record) - 1] = {};
+  }
+  static_assert(offsetof(cuda::MapTask, undone_before) == sizeof(cuda::MapTask) - 2 &&
+                offsetof(cuda::SegmentedChunk, right) == sizeof(cuda::SegmentedChunk) - 2);
+
+  const ChunkTable& chunks_;
+  cuda::DeviceLayout layout_;
+  DeviceBytes stream_, table_;
+  std::uint64_t num_tasks_;
+  std::unique_ptr<DeviceBytes> memory_;
+  std::size_t compared_bytes_ = 0;
+  cuda::ParseArgs args_;
+};
+
+TEST(CudaReadySmall, TasksAreThoseThatKernelsMake) {
+  GDELTA_NEEDS_GPU();
+  std::vector<std::uint64_t> offsets = {0};
+  while (offsets.size() < 700) offsets.push_back(offsets.back() + offsets.size() % 29);
+  for (const char* record : {"f32x2", "i32x3", "u8,f64:be,i16x6"}) {
+    for (const Coder coder : {Coder::pack, Coder::ans}) {
+      for (const bool segments : {false, true}) {
+        EncodeOptions options = encode_on_cpu(record);
+        options.coder = coder;
+        options.chunk_bytes = 20000;
+        const Bytes values = decimals(record, offsets.back());
+        const Bytes stream = segments ? compress_segments(offsets, values, options).value()
+                                      : compress(values, options).value();
+        const ChunkTable table = make_chunk_table(inspect(stream).value()).value();
+        ASSERT_GT(table.ready.at, 0u);
+        for (const bool verify : {false, true}) {
+          const LeftTasks tasks(stream, table, verify);
+          const Bytes made = tasks.left_by(false), placed = tasks.left_by(true);
+          const auto differs = std::mismatch(made.begin(), made.end(), placed.begin());
+          EXPECT_TRUE(differs.first == made.end())
+              << record << ", coder " << int(coder) << (segments ? ", segments" : "")
+              << (verify ? ", verified" : "") << ", byte " << differs.first - made.begin();
+        }
       }
     }
   }
