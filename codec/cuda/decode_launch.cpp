@@ -333,17 +333,39 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
   return error;
 }
 
-CountArgs count_of(const DeviceLayout& device_layout, const DecodeCall& call,
-                   const DecodeScratch& scratch) {
-  return {.counts = scratch.counts,
-          .num_tasks = device_layout.num_slots * call.num_chunks,
-          .warp_starts = scratch.warp_starts,
-          .map_starts = scratch.map_starts,
-          .block_starts = scratch.block_starts,
-          .part_starts = scratch.part_starts,
-          .tickets = scratch.tickets,
-          .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size()),
-          .segment_starts = scratch.segment_starts};
+ParseArgs parse_args(const DeviceLayout& device_layout, const DecodeCall& call,
+                     const DecodeScratch& scratch) {
+  const CountArgs count{.counts = scratch.counts,
+                        .num_tasks = device_layout.num_slots * call.num_chunks,
+                        .warp_starts = scratch.warp_starts,
+                        .map_starts = scratch.map_starts,
+                        .block_starts = scratch.block_starts,
+                        .part_starts = scratch.part_starts,
+                        .tickets = scratch.tickets,
+                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size()),
+                        .segment_starts = scratch.segment_starts};
+  return {.stream = call.stream,
+          .stream_bytes = call.stream_bytes,
+          .table = call.table,
+          .first_chunk = call.first_chunk,
+          .num_chunks = call.num_chunks,
+          .num_slots = device_layout.num_slots,
+          .out = call.out,
+          .out_bytes = call.out_bytes,
+          .tasks = scratch.tasks,
+          .map_tasks = scratch.map_tasks,
+          .dictionaries = scratch.dictionaries,
+          .table_values = scratch.table_values,
+          .table_room = scratch.table_room,
+          .lane_maps = scratch.lane_maps,
+          .verdicts = call.verdicts,
+          .damaged_at = scratch.damaged_at,
+          .differs_at = scratch.differs_at,
+          .count = count,
+          .kinds = call.kinds,
+          .verify = call.verify,
+          .stride_pages = 0,
+          .segments = scratch.segments};
 }
 
 // All heads parsed, or found to be those that are known, and pages counted. `stride_pages`: the widths that have a launch for
@@ -351,28 +373,8 @@ CountArgs count_of(const DeviceLayout& device_layout, const DecodeCall& call,
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, std::uint32_t stride_pages,
                          cudaStream_t stream) {
-  const ParseArgs parse{.stream = call.stream,
-                        .stream_bytes = call.stream_bytes,
-                        .table = call.table,
-                        .first_chunk = call.first_chunk,
-                        .num_chunks = call.num_chunks,
-                        .num_slots = device_layout.num_slots,
-                        .out = call.out,
-                        .out_bytes = call.out_bytes,
-                        .tasks = scratch.tasks,
-                        .map_tasks = scratch.map_tasks,
-                        .dictionaries = scratch.dictionaries,
-                        .table_values = scratch.table_values,
-                        .table_room = scratch.table_room,
-                        .lane_maps = scratch.lane_maps,
-                        .verdicts = call.verdicts,
-                        .damaged_at = scratch.damaged_at,
-                        .differs_at = scratch.differs_at,
-                        .count = count_of(device_layout, call, scratch),
-                        .kinds = call.kinds,
-                        .verify = call.verify,
-                        .stride_pages = stride_pages,
-                        .segments = scratch.segments};
+  ParseArgs parse = parse_args(device_layout, call, scratch);
+  parse.stride_pages = stride_pages;
   return call.heads_at > 0 ? launch_take_heads(parse, call.heads_at, stream)
                            : launch_parse_chunks(parse, stream);
 }
@@ -395,25 +397,11 @@ bool is_ready(const DeviceLayout& device_layout, const DecodeCall& call) {
 cudaError_t launch_ready_tasks(const DeviceLayout& device_layout, const DecodeCall& call,
                                const DecodeScratch& scratch, cudaStream_t stream) {
   return launch_place_tasks(
-      {.stream = call.stream,
-       .table = call.table,
-       .out = call.out,
-       .places = ready_places(call.ready.at, device_layout.num_slots, call.table_chunks,
+      parse_args(device_layout, call, scratch),
+      {.places = ready_places(call.ready.at, device_layout.num_slots, call.table_chunks,
                               call.kinds.maps, call.kinds.segments),
        .heads_at = call.heads_at,
-       .table_chunks = call.table_chunks,
-       .first_chunk = call.first_chunk,
-       .num_chunks = call.num_chunks,
-       .num_slots = device_layout.num_slots,
-       .maps = call.kinds.maps,
-       .verify = call.verify,
-       .tasks = scratch.tasks,
-       .map_tasks = scratch.map_tasks,
-       .lane_maps = scratch.lane_maps,
-       .damaged_at = scratch.damaged_at,
-       .differs_at = scratch.differs_at,
-       .count = count_of(device_layout, call, scratch),
-       .segments = scratch.segments},
+       .table_chunks = call.table_chunks},
       stream);
 }
 

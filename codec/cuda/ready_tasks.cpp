@@ -182,8 +182,6 @@ class ReadyTable {
                   const format::Byte* fields, Base out) {
     const Column& column = of_column.column;
     if (!cuda::add_column(ready_.kinds, head, column) || !may_be_ready(ready_.kinds)) return false;
-    const ColumnPath path = head.model.front.says_states ? ColumnPath::page_segments
-                                                         : path_of(head.model.section, column);
     ParseArgs args{};
     args.stream = made_for<const unsigned char>(0);
     args.num_slots = device_layout_.num_slots;
@@ -192,7 +190,7 @@ class ReadyTable {
     ColumnTask& task = tasks_[at];
     MapTask& maps = map_tasks_[at];
     LaneMaps& lane_maps = lane_maps_[at];
-    task = make_task(args, place, head, path, of_column);
+    task = make_task(args, place, head, path_of_task(head, column), of_column);
     maps = make_map_task(task, place, head, column);
     take_lane_maps(nullptr, fields, head, column, task, maps, lane_maps);
     if (is_final(task, head, column)) task.path = verified_path(task);

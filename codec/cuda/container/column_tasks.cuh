@@ -123,8 +123,7 @@ __device__ inline void leave_task(const ParseArgs& args, const ChunkPlace& place
                                   const ColumnPlace& of_column, const format::ColumnHead& head,
                                   const format::Byte* head_bytes, std::uint64_t values_at) {
   const Column& column = of_column.column;
-  const ColumnPath path = head.model.front.says_states ? ColumnPath::page_segments
-                                                       : path_of(head.model.section, column);
+  const ColumnPath path = path_of_task(head, column);
   const std::uint64_t at =
       static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
   unsigned char* const table_values = args.table_values + values_at;

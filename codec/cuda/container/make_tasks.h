@@ -29,6 +29,12 @@ GDELTA_HD inline ColumnPath path_of(const format::Section& section, const Column
   return ColumnPath::none;
 }
 
+/// The path that a task is made with.
+GDELTA_HD inline ColumnPath path_of_task(const format::ColumnHead& head, const Column& column) {
+  return head.model.front.says_states ? ColumnPath::page_segments
+                                      : path_of(head.model.section, column);
+}
+
 GDELTA_HD inline format::DevicePrediction prediction_of(const format::ColumnHead& head) {
   return format::predictor_traits(head.model.front.predictor).device;
 }

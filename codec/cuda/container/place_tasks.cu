@@ -15,6 +15,28 @@ namespace {
 
 constexpr int kThreads = 256;
 
+/// What the kernel has to know of a call.
+struct PlaceTasksArgs {
+  const unsigned char* stream;  // as of ParseArgs
+  const unsigned char* table;
+  unsigned char* out;
+  ReadyPlaces places;
+  std::uint64_t heads_at;      // in the table: KnownChunks
+  std::uint64_t table_chunks;  // of the whole table
+  std::uint64_t first_chunk;
+  std::uint32_t num_chunks;
+  std::uint32_t num_slots;
+  bool maps;  // there are MapTasks and LaneMaps
+  bool verify;
+  ColumnTask* tasks;               // [num_tasks]
+  MapTask* map_tasks;              // [num_tasks]
+  LaneMaps* lane_maps;             // [num_tasks]
+  unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
+  unsigned long long* differs_at;  // [num_chunks]: likewise
+  CountArgs count;                 // of all tasks; its counts are not looked at
+  SegmentPlaces segments;          // empty if no chunk says them
+};
+
 /// Records of a kind: from where in the table, and to where.
 struct RecordRow {
   ReadyRecords ready;
@@ -177,9 +199,26 @@ PlaceShape shape_of(const PlaceTasksArgs& args) {
 
 }  // namespace
 
-cudaError_t launch_place_tasks(const PlaceTasksArgs& args, cudaStream_t stream) {
+cudaError_t launch_place_tasks(const ParseArgs& args, const ReadyArgs& ready, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  const PlaceShape shape = shape_of(args);
+  const PlaceShape shape = shape_of({.stream = args.stream,
+                                     .table = args.table,
+                                     .out = args.out,
+                                     .places = ready.places,
+                                     .heads_at = ready.heads_at,
+                                     .table_chunks = ready.table_chunks,
+                                     .first_chunk = args.first_chunk,
+                                     .num_chunks = args.num_chunks,
+                                     .num_slots = args.num_slots,
+                                     .maps = args.kinds.maps,
+                                     .verify = args.verify,
+                                     .tasks = args.tasks,
+                                     .map_tasks = args.map_tasks,
+                                     .lane_maps = args.lane_maps,
+                                     .damaged_at = args.damaged_at,
+                                     .differs_at = args.differs_at,
+                                     .count = args.count,
+                                     .segments = args.segments});
   std::uint32_t threads = args.count.num_tickets;
   for (const RecordRow& row : shape.rows) threads = std::max(threads, args.num_chunks * row.words);
   const dim3 grid(std::max(blocks_for(threads), kNumTaskCounts * shape.count_blocks),

@@ -77,30 +77,16 @@ constexpr ReadyPlaces ready_places(std::uint64_t at, std::uint64_t slots, std::u
   return places;
 }
 
-struct PlaceTasksArgs {
-  const unsigned char* stream;  // as of ParseArgs
-  const unsigned char* table;
-  unsigned char* out;
-  ReadyPlaces places;
+/// What a table says of tasks, and of whose heads.
+struct ReadyArgs {
+  ReadyPlaces places;          // in the table
   std::uint64_t heads_at;      // in the table: KnownChunks
   std::uint64_t table_chunks;  // of the whole table
-  std::uint64_t first_chunk;
-  std::uint32_t num_chunks;
-  std::uint32_t num_slots;
-  bool maps;  // there are MapTasks and LaneMaps
-  bool verify;
-  ColumnTask* tasks;               // [num_tasks]
-  MapTask* map_tasks;              // [num_tasks]
-  LaneMaps* lane_maps;             // [num_tasks]
-  unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
-  unsigned long long* differs_at;  // [num_chunks]: likewise
-  CountArgs count;                 // of all tasks; its counts are not looked at
-  SegmentPlaces segments;          // empty if no chunk says them
 };
 
 /// Does what launch_take_heads does but for looking at heads and verdicts, which launch_settle_known_heads does. The caller has
-/// seen that all chunks lie in the stream and have room.
-cudaError_t launch_place_tasks(const PlaceTasksArgs& args, cudaStream_t stream);
+/// seen that all chunks lie in the stream and have room; the kinds of `args` are those of the table's tasks.
+cudaError_t launch_place_tasks(const ParseArgs& args, const ReadyArgs& ready, cudaStream_t stream);
 
 struct SettleKnownHeadsArgs {
   SettleArgs settle;

@@ -68,9 +68,9 @@ std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
 /// Builds the table from what `inspect` found. If it was asked for models, `kinds` are those of the chunks, and the table has
 /// their heads, and tasks that kernels only have to place: calls take 20 to 40 µs less, and a kernel looks whether the stream still
-/// has the same heads. Otherwise anything may
-/// occur. If all columns are pages of coder pack of one to four lanes, 4096 values at most, without strides, linear
-/// prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half the time or less.
+/// has the same heads. Otherwise anything may occur. If all columns are pages of coder pack of one to four lanes, 4096 values at
+/// most, without strides, linear prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half
+/// the time or less.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
 ///             if one is needed)
 Result<ChunkTable> make_chunk_table(const StreamInfo& info);

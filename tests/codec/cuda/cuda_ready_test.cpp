@@ -134,25 +134,11 @@ class LeftTasks {
     const cuda::ParseArgs& from = args_;
     if (places) {
       GDELTA_CUDA_OK(cuda::launch_place_tasks(
-          {.stream = from.stream,
-           .table = from.table,
-           .out = from.out,
-           .places = cuda::ready_places(chunks_.ready.at, layout_.num_slots, chunks_.num_chunks,
+          from,
+          {.places = cuda::ready_places(chunks_.ready.at, layout_.num_slots, chunks_.num_chunks,
                                         chunks_.ready.kinds.maps, chunks_.ready.kinds.segments),
            .heads_at = chunks_.heads_at,
-           .table_chunks = chunks_.num_chunks,
-           .first_chunk = 0,
-           .num_chunks = from.num_chunks,
-           .num_slots = from.num_slots,
-           .maps = chunks_.ready.kinds.maps,
-           .verify = from.verify,
-           .tasks = from.tasks,
-           .map_tasks = from.map_tasks,
-           .lane_maps = from.lane_maps,
-           .damaged_at = from.damaged_at,
-           .differs_at = from.differs_at,
-           .count = from.count,
-           .segments = from.segments},
+           .table_chunks = chunks_.num_chunks},
           nullptr));
     } else {
       GDELTA_CUDA_OK(cuda::launch_take_heads(from, chunks_.heads_at, nullptr));
