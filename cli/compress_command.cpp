@@ -125,10 +125,11 @@ bool place_output(CompressJob& job, InputFile& input, OutputFile& output) {
 }
 
 /// Those that the user tells of, else what arrays of the file say of each other.
-Result<InputSegments> segments_of(const CompressJob& job, const InputFile& input) {
+Result<InputSegments> segments_of(CompressJob& job, const InputFile& input) {
   const EncodeOptions& options = job.arguments.encode.options;
   if (!job.arguments.offsets.empty()) return read_segments(input, job.arguments.offsets, options);
   if (options.layout || !input.is_regular() || input.is_stdin()) return InputSegments{};
+  job.console.show_step(input.name(), "looking for segments ...");
   auto found =
       find_segments(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), options);
   if (!found) return tl::unexpected(found.error());

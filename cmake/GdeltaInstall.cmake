@@ -12,10 +12,11 @@ foreach(room bitpack checksum deltas device pages scan words)
 endforeach()
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(GdeltaDocs)
+file(GLOB document_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md)
 file(GLOB stage_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/formats/gdelta/coders/*.md ${PROJECT_SOURCE_DIR}/formats/gdelta/maps/*.md
   ${PROJECT_SOURCE_DIR}/formats/gdelta/predictors/*.md)
-gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/segments.md docs/ragged.md docs/pages.md
+gdelta_install_docs(README.md CHANGELOG.md ${document_pages}
   formats/gdelta/spec.md ${stage_pages} formats/foreign/README.md)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/gdelta.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/gdelta)

@@ -11,24 +11,13 @@
 
 #include "codec/backend/progress_meter.h"
 #include "codec/chunk/chunk_segments.h"
+#include "codec/plan/encode_settings.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/codec.h"
 
 namespace gdelta {
 
 class Workers;
-
-/// What the planner may choose; the same for all chunks of a stream.
-struct EncodeSettings {
-  int level = 5;
-  std::optional<int> order;
-  std::optional<Coder> coder;
-  bool device_decodable = false;
-  bool maps = true;          // values may go through some that are undone in a pass of their own
-  bool plain_bytes = false;  // numbers were looked for, and there are none
-  bool dictionaries = true;  // lanes may get one
-  bool residuals = false;    // values are predicted already: a coder is all that is left to choose
-};
 
 /// One chunk to encode: whole records of `layout`, at most 2^28 bytes.
 struct EncodeJob {

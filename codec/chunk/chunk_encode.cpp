@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "codec/coders/coder.h"
+#include "codec/coders/default_pages.h"
 #include "codec/coders/part_checks.h"
-#include "codec/plan/lane_orders.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/bitpack/order_cost.h"
 

@@ -19,8 +19,8 @@
 namespace gdelta {
 
 struct ColumnMaps {
-  std::vector<LaneMapping> lanes;  // one each, or none at all
-  std::vector<LaneStep> steps;     // in the order in which the encoder takes them
+  std::vector<LaneMapping> lanes = {};  // one each, or none at all
+  std::vector<LaneStep> steps = {};     // in the order in which the encoder takes them
   /// Each lane with a dictionary has its values here, sorted (value_table.h); empty if there is none.
   std::vector<std::vector<std::uint64_t>> tables = {};
   /// Those that may code a table in the place of bins, if it is clearly smaller then.

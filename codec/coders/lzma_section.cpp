@@ -47,13 +47,16 @@ struct Contexts {
   bool operator==(const Contexts&) const = default;
 };
 
+constexpr std::uint32_t kPlaceInFour = 2;  // bits
+
 // How many of the lowest bits of a place are the same in all such stretches of bytes.
 std::uint32_t place_bits(int bytes) {
   return std::min<std::uint32_t>(
       static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(bytes))), LZMA_LCLP_MAX);
 }
 
-/// Those that are tried, the usual ones first: place in a number, place in a tuple, none.
+/// Those that are tried, the usual ones first: place in a number, place in a tuple, none; of bytes, which may be numbers among
+/// text, also the place in four of them.
 std::vector<Contexts> all_contexts(LzmaTuples tuples) {
   const std::uint32_t of_number = place_bits(tuples.width);
   const std::uint32_t of_tuple = place_bits(tuples.width * tuples.tuple);
@@ -63,7 +66,8 @@ std::vector<Contexts> all_contexts(LzmaTuples tuples) {
     if (std::find(all.begin(), all.end(), next) == all.end()) all.push_back(next);
   };
   add(of_number > 0 ? 1 : LZMA_LCLP_MAX, of_number);
-  for (const std::uint32_t place : {of_number, of_tuple, 0u})
+  const std::uint32_t of_any = of_tuple == 0 ? kPlaceInFour : 0;
+  for (const std::uint32_t place : {of_number, of_tuple, of_any})
     for (const std::uint32_t before : {0u, 1u, 3u}) add(before, place);
   return all;
 }
@@ -74,9 +78,11 @@ struct Matches {
   std::uint32_t nice_bytes;
 };
 
-// What the highest preset does, and what else short streams are tried with: short matches are most of what numbers have,
-// and taking one for another changes what bytes behind it are foretold by.
-constexpr Matches kMatches[] = {{LZMA_MF_BT4, 273}, {LZMA_MF_BT3, 64}, {LZMA_MF_BT2, 56}};
+// The most patient first, then what text is often shorter by, and what else short streams are tried with: short matches are most of
+// what numbers have, and taking one for another changes what bytes behind it are foretold by.
+constexpr Matches kMatches[] = {
+    {LZMA_MF_BT4, 273}, {LZMA_MF_BT4, 64}, {LZMA_MF_BT3, 64}, {LZMA_MF_BT2, 56}};
+constexpr std::size_t kMatchesOfLong = 2;
 
 /// The one filter of a stream of so many bytes, with what it is set to.
 class Lzma2Filter {
@@ -84,7 +90,8 @@ class Lzma2Filter {
   explicit Lzma2Filter(std::uint64_t bytes, LzmaEffort effort = LzmaEffort::most,
                        Contexts contexts = {LZMA_LC_DEFAULT, 0},
                        const Matches& matches = kMatches[0]) {
-    lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
+    // Not LZMA_PRESET_EXTREME, which looks at 512 matches each time: twice as long, and no shorter.
+    lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9);
     if (effort == LzmaEffort::most) {
       options_.mf = matches.finder;
       options_.nice_len = matches.nice_bytes;
@@ -133,9 +140,9 @@ void encode_stream(LzmaStream& stream, std::span<const unsigned char> bytes, Con
   section.resize(start + bound - stream->avail_out);
 }
 
-// Contexts are compared by so many bytes from the middle. If that is not all, others than the usual ones have to save
-// more than this part, and to tell more places apart: fewer contexts are learnt sooner, so of few bytes they look better
-// than they are.
+// Contexts are compared by so many bytes from each of two places, for a file may have two kinds of them. If that is not all,
+// others than the usual ones have to save more than this part, and to tell more places apart: fewer contexts are learnt sooner,
+// so of few bytes they look better than they are.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
 // Streams of so many bytes are short.
@@ -145,18 +152,25 @@ constexpr std::size_t kShortStream = 64 << 10;
 Contexts best_contexts(LzmaStream& stream, std::span<const unsigned char> bytes, LzmaTuples tuples,
                        LzmaEffort effort) {
   const std::size_t tuple_bytes = static_cast<std::size_t>(tuples.width) * tuples.tuple;
-  const std::size_t compared = std::min(bytes.size(), kComparedBytes);
-  const std::size_t first = (bytes.size() - compared) / 2 / tuple_bytes * tuple_bytes;
+  std::vector<std::span<const unsigned char>> compared{bytes};
+  const bool all = bytes.size() <= kComparedBytes;
+  if (!all) {
+    compared.clear();
+    for (const std::size_t quarter : {1, 3})
+      compared.push_back(
+          bytes.subspan((bytes.size() - kComparedBytes) / 4 * quarter / tuple_bytes * tuple_bytes,
+                        kComparedBytes));
+  }
   Contexts best{};
   std::size_t least = ~std::size_t{0};
-  const bool all = compared == bytes.size();
   const std::vector<Contexts> candidates = all_contexts(tuples);
   for (const Contexts& contexts : candidates) {
     const Contexts& usual = candidates.front();
     if (!all && contexts.place <= usual.place && contexts.before < usual.before) continue;
     std::vector<std::byte> coded;
-    encode_stream(stream, bytes.subspan(first, compared), contexts,
-                  all ? effort : LzmaEffort::quick, kMatches[0], coded, nullptr);
+    for (const auto& piece : compared)
+      encode_stream(stream, piece, contexts, all ? effort : LzmaEffort::quick, kMatches[0], coded,
+                    nullptr);
     if (coded.size() >= least) continue;
     const bool is_usual = &contexts == &usual;
     least = is_usual && !all ? coded.size() - coded.size() / kLeastGainShare : coded.size();
@@ -172,7 +186,7 @@ void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples,
   LzmaStream stream;
   const Contexts contexts = best_contexts(stream, bytes, tuples, effort);
   const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
-  const auto tried = std::span(kMatches).first(short_one ? std::size(kMatches) : 1);
+  const auto tried = std::span(kMatches).first(short_one ? std::size(kMatches) : kMatchesOfLong);
   std::vector<std::byte> best;
   for (const Matches& matches : tried) {
     WorkPart of_stream(work, 1 / static_cast<double>(tried.size()));

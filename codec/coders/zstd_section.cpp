@@ -78,16 +78,17 @@ void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels level
   if (context_ == nullptr) throw std::bad_alloc();
   const std::size_t start = section.size(), bound = ZSTD_compressBound(bytes.size());
   section.resize(start + bound);
-  WorkPart of_first(work, levels.second != 0 ? 0.5 : 1);
+  const double share = 1.0 / levels.count();
+  WorkPart of_first(work, share);
   std::size_t size = encode_frame(bytes, levels.first, section.data() + start, bound, &of_first);
-  if (levels.second != 0) {
-    second_.resize(std::max(second_.size(), bound));
-    WorkPart of_second(work, 0.5);
-    const std::size_t other = encode_frame(bytes, levels.second, second_.data(), bound, &of_second);
-    if (other < size) {
-      std::copy_n(second_.data(), other, section.data() + start);
-      size = other;
-    }
+  for (const int level : {levels.second, levels.third}) {
+    if (level == 0) break;
+    other_.resize(std::max(other_.size(), bound));
+    WorkPart of_other(work, share);
+    const std::size_t other = encode_frame(bytes, level, other_.data(), bound, &of_other);
+    if (other >= size) continue;
+    std::copy_n(other_.data(), other, section.data() + start);
+    size = other;
   }
   section.resize(start + size);
 }

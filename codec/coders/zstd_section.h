@@ -45,7 +45,7 @@ class FrameEncoder {
                                                std::byte* frame, std::size_t room, Work* work);
 
   ZSTD_CCtx_s* context_ = nullptr;
-  std::vector<std::byte> second_;
+  std::vector<std::byte> other_;
 };
 
 class FrameDecoder {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/chunk/chunk_sizes.h"
+#include "codec/coders/default_pages.h"
 #include "codec/cuda/ans_encode.h"
 #include "codec/cuda/container/make_dictionaries_cuda.h"
 #include "codec/cuda/container/map_chunks_cuda.h"
@@ -18,7 +20,6 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/quick_dictionaries.h"
 #include "codec/plan/quick_steps.h"
-#include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/end_block.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/chunk/chunk_sizes.h"
 #include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/host_copy.h"
 #include "codec/plan/levels.h"
-#include "codec/stream/chunk_cutter.h"
 
 namespace gdelta::cuda {
 namespace {

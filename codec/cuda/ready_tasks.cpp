@@ -288,14 +288,18 @@ std::optional<ReadyTasks> append_ready_tasks(std::span<const KnownHead> heads, c
 }
 
 bool allows(const ChunkKinds& kinds, const ChunkKinds& needed) {
+  // All members are named, so that this does not compile with one more until somebody has thought of it here.
+  const auto& [placed, strides, stride_pairs, stride_columns, linear, maps, map_passes, exceptions,
+               dictionaries, segments, segment_pages, segment_passes, opaque, warp_pages,
+               page_coders, page_groups] = needed;
   const auto all = [](bool has, bool needs) { return has || !needs; };
-  return all(kinds.placed, needed.placed) && all(kinds.strides, needed.strides) &&
-         all(kinds.stride_pairs, needed.stride_pairs) && all(kinds.linear, needed.linear) &&
-         all(kinds.maps, needed.maps) && all(kinds.map_passes, needed.map_passes) &&
-         all(kinds.exceptions, needed.exceptions) && all(kinds.dictionaries, needed.dictionaries) &&
-         all(kinds.segments, needed.segments) && all(kinds.segment_pages, needed.segment_pages) &&
-         all(kinds.segment_passes, needed.segment_passes) && all(kinds.opaque, needed.opaque) &&
-         all(kinds.warp_pages, needed.warp_pages) && (needed.page_coders & ~kinds.page_coders) == 0;
+  return all(kinds.placed, placed) && all(kinds.strides, strides) &&
+         all(kinds.stride_pairs, stride_pairs) && all(kinds.linear, linear) &&
+         all(kinds.maps, maps) && all(kinds.map_passes, map_passes) &&
+         all(kinds.exceptions, exceptions) && all(kinds.dictionaries, dictionaries) &&
+         all(kinds.segments, segments) && all(kinds.segment_pages, segment_pages) &&
+         all(kinds.segment_passes, segment_passes) && all(kinds.opaque, opaque) &&
+         all(kinds.warp_pages, warp_pages) && (page_coders & ~kinds.page_coders) == 0;
 }
 
 }  // namespace gdelta::cuda

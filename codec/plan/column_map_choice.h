@@ -2,8 +2,8 @@
 // integers, lanes less other lanes. Found in a sample, and kept if they save bits.
 #pragma once
 
-#include "codec/backend/backend.h"
 #include "codec/coders/column_maps.h"
+#include "codec/plan/encode_settings.h"
 
 namespace gdelta {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/coders/coder.h"
+#include "codec/coders/default_pages.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/frame_choice.h"
@@ -40,6 +41,8 @@ constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kLinearGainShare = 50;
 // A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
 constexpr std::uint64_t kDoubtShare = 16, kFrontDoubtShare = 64;
+// Quick trials err by less than this part of a section.
+constexpr std::uint64_t kTrialDoubtShare = 64;
 
 class ColumnPlanner {
  public:
@@ -52,8 +55,8 @@ class ColumnPlanner {
         workers_(workers),
         work_(work),
         bytes_to_beat_(bytes_to_beat),
-        plain_(std::move(plain)),
         on_trial_(tried(ChosenBy::trial)),
+        plain_(std::move(plain)),
         frames_(column, settings, workers, bytes_to_beat) {}
 
   /// `made` becomes the section, if a trial has made it.
@@ -226,6 +229,11 @@ class ColumnPlanner {
     std::uint64_t bits = 0;  // about what its symbols take, by a sample; 0 if that is not known
   };
 
+  struct Section {
+    ColumnModel model;
+    ColumnSection section;
+  };
+
   LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest, Work* work) const {
     return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
                                 workers_, work);
@@ -306,25 +314,37 @@ class ColumnPlanner {
                           workers_, work);
   }
 
-  // The section of a model that quick trials have chosen, unless theirs is as short.
-  void make_anew(const ColumnModel& model, ColumnSection& made) const {
-    WorkPart of_section(work_, kShareOfMakingAnew);
+  // The section of a model that quick trials have chosen, unless theirs is as short; and of one that they nearly have chosen.
+  void make_anew(ColumnModel& model, ColumnSection& made) {
+    WorkPart of_sections(work_, kShareOfMakingAnew);
+    improve(model, made, is_linear_, rival_ ? nullptr : &of_sections);
+    if (!rival_) return;
+    improve(rival_->model, rival_->section, !is_linear_, nullptr);
+    if (rival_->section.size() >= made.size()) return;
+    model = rival_->model;
+    made = std::move(rival_->section);
+  }
+
+  void improve(const ColumnModel& model, ColumnSection& made, bool is_linear, Work* work) const {
+    if (model.section.coder == kWidthCoder) return;
     AnsEffort effort = policy_.ans;
     effort.counts_usual = false;
-    ColumnSection section =
-        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_, effort,
-                                 workers_, &of_section)
-                : encode_section(column_, model, policy_, effort, workers_, &of_section);
+    ColumnSection section = is_linear
+                                ? encode_section(linear_->column(column_), without_front(model),
+                                                 policy_, effort, workers_, work)
+                                : encode_section(column_, model, policy_, effort, workers_, work);
     if (section.size() >= made.size()) return;
     section.table.predictor_fields = std::move(made.table.predictor_fields);
     made = std::move(section);
   }
 
-  // Encodes all of the column by each of them that has a chance, against what pack is expected to take.
+  // Encodes all of the column by each of them that has a chance, against what pack is expected to take; where that is less than
+  // the best of them, against what it does take: a sample may err.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
                               ? ~std::uint64_t{0}
                               : std::min(expected_bytes_of_pack(packed.front), column_.bytes());
+    Section second;
     for (const Coder coder : on_trial_) {
       if (!settings_.coder && column_coder(coder).shortest >= least) continue;
       WorkPart of_orders(work_, kShareOfCoders / 4), of_trials(work_, kShareOfCoders * 3 / 4);
@@ -352,12 +372,23 @@ class ColumnPlanner {
         WorkPart of_trial(&of_trials, 1 / static_cast<double>(candidates.size()));
         if (is_in_vain(candidate, least_bits)) continue;
         ColumnSection section = encode_on_trial(column_, candidate.model, &of_trial);
-        if (section.size() >= least) continue;
+        if (section.size() >= least) {
+          if (second.section.bytes.empty() || section.size() < second.section.size())
+            second = {candidate.model, std::move(section)};
+          continue;
+        }
         least = section.size();
         model = candidate.model;
         made = std::move(section);
       }
     }
+    if (!made.bytes.empty() || second.section.bytes.empty() ||
+        second.section.size() >= column_.bytes())
+      return;
+    made = encode_on_trial(column_, packed, nullptr);
+    if (made.size() <= second.section.size()) return;
+    model = second.model;
+    made = std::move(second.section);
   }
 
   // ---- Linear prediction in place of deltas, before the best of the coders that the device decodes
@@ -396,10 +427,16 @@ class ColumnPlanner {
     ColumnSection section =
         encode_on_trial(residuals.column(column_), without_front(candidate), &of_section);
     section.table.predictor_fields = std::move(residuals.fields);
-    if (section.size() >= others) return;
-    model = candidate;
-    made = std::move(section);
-    linear_ = std::move(residuals);
+    is_linear_ = section.size() < others;
+    Section other{candidate, std::move(section)};
+    if (is_linear_) {
+      std::swap(model, other.model);
+      std::swap(made, other.section);
+    }
+    const bool is_close = !made.bytes.empty() && !other.section.bytes.empty() &&
+                          !exceeds_clearly(other.section.size(), made.size(), kTrialDoubtShare);
+    if (is_linear_ || is_close) linear_ = std::move(residuals);
+    if (is_close) rival_ = std::move(other);
   }
 
   const ColumnBytes& column_;
@@ -414,8 +451,11 @@ class ColumnPlanner {
   std::optional<PlainFronts> plain_;
   /// The candidate of a coder of which frames have asked what it is expected to take.
   std::optional<Candidate> expected_;
-  /// What linear prediction leaves, if it is the best.
+  /// What linear prediction leaves, if it is the best or nearly so.
   std::optional<LinearResiduals> linear_;
+  bool is_linear_ = false;
+  /// With linear prediction, if the best is without, or the other way round; if quick trials can hardly tell.
+  std::optional<Section> rival_;
   FrameChoice frames_;
   WidthPlan by_widths_;
   std::uint64_t bits_without_strides_ = 0;  // of the best plain one

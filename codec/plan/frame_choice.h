@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/plan/encode_settings.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "codec/coders/default_pages.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/sampled_groups.h"
 #include "formats/gdelta/map_traits.h"
@@ -87,7 +88,7 @@ int last_order(const ResidualSource& source, int lane, int last, std::uint64_t c
 }
 
 std::uint64_t pages_of(const Column& column, std::uint64_t records) {
-  const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
+  const std::uint64_t page_values = default_page_tuples(column.tuple);
   return (records + page_values - 1) / page_values;
 }
 
@@ -139,7 +140,7 @@ std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, 
                              std::uint64_t count, Workers& workers, Work* work) {
   const Column& column = source.column().column;
   const int value_width = value_bits(column.type);
-  const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
+  const std::uint64_t page_values = default_page_tuples(column.tuple);
   const std::uint64_t groups = (count + kGroupValues - 1) / kGroupValues;
   std::atomic<std::uint64_t> bits =
       (count + page_values - 1) / page_values * static_cast<std::uint64_t>(order * value_width);

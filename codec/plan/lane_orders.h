@@ -6,18 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "codec/backend/backend.h"
 #include "codec/coders/residual_source.h"
 #include "codec/coders/work.h"
 #include "codec/coders/workers.h"
+#include "codec/plan/encode_settings.h"
 
 namespace gdelta {
-
-/// Groups of a lane in a page. Small tuples get pages of about 4096 values, which one thread block
-/// decodes; larger ones pages that still amortise their states.
-GDELTA_HD constexpr std::uint32_t default_page_groups(int tuple) {
-  return tuple <= 4 ? static_cast<std::uint32_t>(32 / tuple) : 8u;
-}
 
 /// The maps without fields, none among them, that a level weighs on values of a type, in the order of their numbers.
 std::vector<ValueMap> plain_maps(ValueType type, int level);

@@ -218,7 +218,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .stretches = 2,
               .stretch_bytes = 32u << 10,
               .quick = {1},
-              .levels = {3, 1},
+              .levels = {3, 1, 2},
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
@@ -290,7 +290,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .both_plane_frames = false,
               .table_mib = 64},
      .ans = kBroadAns,
-     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12},
+     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 24},
      .plans_without_maps = true},
     // 9
     {.chunk_bytes = 16u << 20,

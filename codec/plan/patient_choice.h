@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/plan/encode_settings.h"
 #include "codec/plan/frame_choice.h"
 
 namespace gdelta {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "codec/backend/backend.h"
 #include "codec/coders/column_maps.h"
+#include "codec/plan/encode_settings.h"
 #include "codec/plan/lane_orders.h"
 
 namespace gdelta {

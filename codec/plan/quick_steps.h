@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "codec/backend/backend.h"
 #include "codec/coders/column_bytes.h"
+#include "codec/plan/encode_settings.h"
 #include "formats/gdelta/model.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/words/lane_steps.h"

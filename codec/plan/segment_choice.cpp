@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "codec/plan/lane_orders.h"
+#include "codec/coders/default_pages.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/deltas/zigzag.h"
@@ -56,9 +56,7 @@ struct GroupBits {
 
 // The states of pages, which have as many of a lane as its order.
 std::uint64_t state_bits(const SegmentDelta& shape, int order, TupleStretch tuples) {
-  const auto page_tuples =
-      static_cast<std::size_t>(default_page_groups(shape.tuple)) * kGroupValues;
-  return (tuples.end - tuples.first) / page_tuples *
+  return (tuples.end - tuples.first) / default_page_tuples(shape.tuple) *
          static_cast<std::uint64_t>(8 * shape.value_bytes * order);
 }
 

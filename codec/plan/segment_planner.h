@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/plan/encode_settings.h"
 
 namespace gdelta {
 

@@ -4,8 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "codec/backend/backend.h"
+#include "codec/plan/encode_settings.h"
 #include "formats/gdelta/coder_traits.h"
+#include "formats/gdelta/model.h"
 
 namespace gdelta {
 

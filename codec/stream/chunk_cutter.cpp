@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/chunk/chunk_sizes.h"
+
 namespace gdelta {
 
 void ChunkCutter::extend(const InputPart& part) {

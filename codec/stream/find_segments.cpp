@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "codec/stream/chunk_cutter.h"
+#include "codec/chunk/chunk_sizes.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/memory_sinks.h"

@@ -1,9 +1,8 @@
 #include "codec/stream/segment_cutter.h"
+#include "codec/chunk/chunk_sizes.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "codec/stream/chunk_cutter.h"
 
 namespace gdelta {
 

@@ -15,6 +15,8 @@ using Length = std::optional<std::uint64_t>;
 // Behind the first array, one that is shorter costs more in blocks of its own than it gains: a head,
 // a layout, two chunks, and a model for each column.
 constexpr std::uint64_t kWorthBytes = 4096, kWorthBytesAColumn = 128;
+// Files before the first array of an archive that take at most such a part of its bytes are small.
+constexpr std::uint64_t kSmallPart = 8;
 // What looks like an array and is none may be parsed far, and bytes can be made to look so everywhere.
 constexpr int kMostFailures = 16;
 
@@ -88,21 +90,23 @@ std::optional<Recognised> recognise_content(const Content& content) {
   return found;
 }
 
-/// The first file of an archive, if it is an array of numbers. Folders before it are passed over, and
-/// arrays of anything else.
+/// The first array of numbers in an archive. Folders before it are passed over, arrays of anything else, and other files that
+/// together are small beside it: they become opaque bytes, while the numbers of a bare file are looked for.
 std::optional<Recognised> recognise_archive(const ForeignFormat& archive, Bytes prefix,
                                             Length total_bytes) {
+  std::uint64_t bare_bytes = 0;
   for (std::uint64_t at = 0; at < prefix.size();) {
     const auto member = archive.member(prefix.subspan(static_cast<std::size_t>(at)));
     if (!member) return std::nullopt;
     if (member->is_file) {
       const Content content = content_of(*member, at, prefix, total_bytes);
       if (auto found = recognise_content(content)) {
+        if (bare_bytes > found->data_bytes / kSmallPart) return std::nullopt;
         found->name = archive.name;
         found->in_archive = true;
         return found;
       }
-      if (!looks_like_array(content.prefix)) return std::nullopt;
+      if (!looks_like_array(content.prefix)) bare_bytes += member->next_at;
     }
     if (member->next_at == 0) return std::nullopt;
     at += member->next_at;

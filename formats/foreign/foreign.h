@@ -44,8 +44,8 @@ struct Recognised {
   std::vector<MetadataEntry> metadata = {};  ///< what the head says beside: "sample_rate"
 };
 
-/// Finds out what file begins with `prefix`: an array, or an archive whose first file, arrays of
-/// anything but numbers not counted, is one. Nothing, if it does not parse as what it claims to be: then
+/// Finds out what file begins with `prefix`: an array, or an archive whose first file is one, not counting arrays of anything but
+/// numbers, and files that take at most an eighth of its bytes. Nothing, if it does not parse as what it claims to be: then
 /// it is a bare file.
 /// Shapes      prefix: the first bytes of the file, all of it or at least kMostPrefixBytes
 ///             total_bytes: length of the file, if known

@@ -184,7 +184,7 @@ PlaceShape shape_of(const PlaceTasksArgs& args) {
   base(Base::table) = from_made(args.table);
   base(Base::out) = from_made(args.out);
   base(Base::lane_maps) = from_made(args.lane_maps) - args.first_chunk * sizeof(LaneMaps);
-  base(Base::damaged_at) = from_made(args.damaged_at) - args.first_chunk * sizeof(args.damaged_at);
+  base(Base::damaged_at) = from_made(args.damaged_at) - args.first_chunk * sizeof *args.damaged_at;
   base(Base::chunk) = -(args.first_chunk << 32);
   base(Base::residuals) = from_made(args.segments.residuals);
   base(Base::lengths) = from_made(args.segments.lengths);

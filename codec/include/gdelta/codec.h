@@ -26,15 +26,15 @@ using ProgressFunction = bool (*)(std::uint64_t bytes_done, void* user);
 /// How to compress. The defaults let the planner decide everything.
 struct EncodeOptions {
   /// What the numbers are; without it a known file format tells, else a sample.
-  std::optional<Layout> layout;
+  std::optional<Layout> layout = {};
   /// 1 (fastest) … 9 (smallest); 1 and 2 use zstd for bytes that are no numbers alone.
   int level = 5;
   /// Decoded bytes of a chunk, up to 2^28; 0: the level's default.
   std::uint64_t chunk_bytes = 0;
   /// 0 … 8 for every lane; without it the planner picks one a lane.
-  std::optional<int> order;
+  std::optional<int> order = {};
   /// One for every chunk that may be asked for; without it the planner picks.
-  std::optional<Coder> coder;
+  std::optional<Coder> coder = {};
   /// Promises a stream that decodes wholly on a device: coders that hosts alone decode are not taken.
   bool device_decodable = false;
   /// Whether values may go through maps that are undone in a pass of their own: decimals and the like, lanes less other

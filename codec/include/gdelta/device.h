@@ -141,13 +141,13 @@ Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stre
 /// What to encode, and from where to where: one column of tuples, no other bytes between or behind
 /// them. Pointers are to device memory.
 struct DeviceEncode {
-  Column column;
+  Column column = {};
   const void* values = nullptr;  ///< whole tuples at any address; fastest at multiples of 16
   std::uint64_t values_bytes = 0;
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
-  std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
+  std::optional<int> order = {};  ///< 0 … 8 for every lane; without it the device picks one a lane
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
-  std::optional<Coder> coder;
+  std::optional<Coder> coder = {};
   /// Whether lanes of f32 and f64 that are decimals or multiples of a power of two, and integers of 32 and 64 bits with a
   /// common step, become whole numbers, lanes of such types with few values indices into a table of them, and lanes that follow
   /// earlier ones their differences (docs/maps.md). Without, scratch is shorter by the values and an eighth of them, if these have
@@ -162,7 +162,7 @@ struct DeviceEncode {
 };
 
 /// Bytes that the stream has at most. This and the next two look at column, values_bytes,
-/// chunk_bytes, order and coder alone.
+/// chunk_bytes, order, coder and maps alone: all of them must be those of the call that encodes.
 /// Errors      invalid_argument (an impossible column, order, coder or chunk_bytes, values that are no
 ///             whole tuples, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
@@ -176,7 +176,7 @@ Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 
 /// Enqueues the encoding of a column into a complete stream: header, layout, chunks, end with index.
-/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order and coder.
+/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order, coder and maps.
 /// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the column as layout]
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards

@@ -20,6 +20,8 @@ using format::HeadError;
 
 // What has not arrived is not allocated: buffers grow by this much, or double.
 constexpr std::uint64_t kGrowthBytes = 1 << 20;
+// Of an end block that is damaged or of a later version, beyond what its index may have.
+constexpr std::uint64_t kMostReadInVain = 64 << 20;
 // Spares an entry of the index growing byte by byte.
 constexpr std::size_t kUsualEntryBytes = 64;
 
@@ -313,8 +315,11 @@ Result<void> BlockStream::pass_over_end(const BlockStart& start) {
 
 /// Reads the end block piece by piece, whatever its length, and compares its index by hash.
 Result<void> BlockStream::read_end(const BlockStart& start) {
-  if (!resumed_ && start.frame.head_bytes > format::kMaxVarintBytes + index_bytes_)
-    return pass_over_end(start);
+  const std::uint64_t most_bytes = format::kMaxVarintBytes + index_bytes_;
+  // One with a payload is read all the same: whether it is damaged or of a later version is for its check to say. Not a very long one,
+  // which may be a hole of a few bytes.
+  const std::uint64_t in_vain = start.frame.payload_bytes == 0 ? 0 : kMostReadInVain;
+  if (!resumed_ && start.frame.head_bytes > most_bytes + in_vain) return pass_over_end(start);
   format::RunningHash check_hash;
   format::RunningHash entries_hash;
   check_hash.add(start.bytes());

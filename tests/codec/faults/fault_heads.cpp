@@ -131,6 +131,20 @@ void add_frame_faults(FaultTable& table) {
             kind.place == Place::chunk ? Errc::corrupt : Errc::unsupported_feature,
             [&](FrameFields& f) { f.payload_bytes = Varint(bytes); });
     }
+  // Longer than any index of the blocks before it: whether it is damaged is for its check to say, if there is more that is unknown.
+  const auto add_long_end = [&](const std::string& name, std::uint32_t wrong_bits, Errc code) {
+    table.add(
+        name, raw_stream(),
+        [wrong_bits](auto& s) {
+          s.end.behind.resize(100);
+          s.end.frame.payload_bytes = Varint(5);
+          s.end.frame.wrong_bits = wrong_bits;
+        },
+        code, Place::end);
+  };
+  add_long_end("an end block with a long head and a payload", 0, Errc::unsupported_feature);
+  add_long_end("an end block with a long head, a payload and a check that differs", 1,
+               Errc::corrupt);
   for (const int tag : {0, 5, 0x42, 127}) {
     const std::string name = "tag " + std::to_string(tag);
     table.add(

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "codec/coders/coder.h"
+#include "codec/plan/levels.h"
 #include "codec/plan/planned_values.h"
+#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta::test {
 namespace {
@@ -62,6 +64,27 @@ TEST(PlannerAns, LookingLongerDoesNotTakeMore) {
   }
   EXPECT_LT(size_of(changing.bytes(), "i32", Coder::ans, 9),
             size_of(changing.bytes(), "i32", Coder::ans, 5));
+}
+
+// Groups that are looked at are constant, so that little is expected of packing; the others are what ans is for.
+TEST(PlannerAns, IsTakenWhereASampleOfGroupsPromisesTooMuch) {
+  constexpr std::uint64_t kTuples = 64000;
+  const auto sample = sample_groups<std::uint64_t>(kTuples, 1, level_policy(3).orders.groups);
+  std::vector<bool> is_sampled(kTuples / kGroupValues);
+  for (std::uint64_t k = 0; k < sample.count; ++k)
+    is_sampled[sample.first_tuple(k) / kGroupValues] = true;
+  Draws draws(8);
+  ValueBytes values(4);
+  std::int64_t walk = 0;
+  for (std::uint64_t i = 0; i < kTuples; ++i) {
+    const std::int64_t step = draws.around_zero(draws.below(2) == 0 ? 3 : 1 << 13);
+    values.put(walk += is_sampled[i / kGroupValues] ? 0 : step);
+  }
+  const std::size_t coded = size_of(values.bytes(), "i32", Coder::ans, 3);
+  ASSERT_LT(coded, size_of(values.bytes(), "i32", Coder::pack, 3));
+  const Layout layout = layout_of("i32");
+  const ChunkPlan plan = plan_chunk(values.bytes(), layout, false, at_level(3));
+  EXPECT_LE(encode_chunk(values.bytes(), layout, false, plan).size(), coded);
 }
 
 TEST(PlannerAns, IsChosenFromTheLevelOnThatTriesIt) {

@@ -1,0 +1,22 @@
+// What was asked of an encoder, as far as the plan of a chunk depends on it.
+#pragma once
+
+#include <optional>
+
+#include "gdelta/coders.h"
+
+namespace gdelta {
+
+/// What the planner may choose; the same for all chunks of a stream.
+struct EncodeSettings {
+  int level = 5;
+  std::optional<int> order = {};
+  std::optional<Coder> coder = {};
+  bool device_decodable = false;
+  bool maps = true;          // values may go through some that are undone in a pass of their own
+  bool plain_bytes = false;  // numbers were looked for, and there are none
+  bool dictionaries = true;  // lanes may get one
+  bool residuals = false;    // values are predicted already: a coder is all that is left to choose
+};
+
+}  // namespace gdelta
