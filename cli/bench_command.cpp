@@ -238,8 +238,7 @@ int bench_command(const Arguments& arguments) {
       ->excludes(json);
   app.add_option("--device", job.devices, "cpu, cuda, cuda:N, auto; may be repeated")
       ->option_text("DEVICE")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   add_threads(app, options.threads);
   add_encode_arguments(app, job.encode);
   add_verbosity(app, verbosity);

@@ -90,6 +90,13 @@ TEST_F(BenchCommand, SizesAreThoseThatCompressWrites) {
   }
 }
 
+TEST_F(BenchCommand, AFileMayFollowADeviceAndDevicesMayBeRepeated) {
+  const Outcome one = run({"bench", "--json", "-1", "--device", "cpu", "a"});
+  EXPECT_EQ(Json::parse(one.out, nullptr, false)["results"].size(), 1u) << one.err;
+  const Outcome two = run({"bench", "--json", "-1", "--device", "cpu", "--device", "cpu", "a"});
+  EXPECT_EQ(Json::parse(two.out, nullptr, false)["results"].size(), 2u) << two.err;
+}
+
 TEST_F(BenchCommand, TheSearchForTypeAndTupleIsTimedWhereItTakesPlace) {
   const Outcome searched = run({"bench", "--json", "--device", "cpu", "-1", "a"});
   const Json found = Json::parse(searched.out, nullptr, false)["results"][0];
