@@ -78,11 +78,10 @@ struct Matches {
   std::uint32_t nice_bytes;
 };
 
-// The most patient first, then what text is often shorter by, and what else short streams are tried with: short matches are most of
-// what numbers have, and taking one for another changes what bytes behind it are foretold by.
+// What the highest preset does, what else streams of middle length are tried with, and what short ones: short matches are most of what
+// numbers have, and taking one for another changes what bytes behind it are foretold by.
 constexpr Matches kMatches[] = {
     {LZMA_MF_BT4, 273}, {LZMA_MF_BT4, 64}, {LZMA_MF_BT3, 64}, {LZMA_MF_BT2, 56}};
-constexpr std::size_t kMatchesOfLong = 2;
 
 /// The one filter of a stream of so many bytes, with what it is set to.
 class Lzma2Filter {
@@ -90,8 +89,7 @@ class Lzma2Filter {
   explicit Lzma2Filter(std::uint64_t bytes, LzmaEffort effort = LzmaEffort::most,
                        Contexts contexts = {LZMA_LC_DEFAULT, 0},
                        const Matches& matches = kMatches[0]) {
-    // Not LZMA_PRESET_EXTREME, which looks at 512 matches each time: twice as long, and no shorter.
-    lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9);
+    lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
     if (effort == LzmaEffort::most) {
       options_.mf = matches.finder;
       options_.nice_len = matches.nice_bytes;
@@ -145,8 +143,14 @@ void encode_stream(LzmaStream& stream, std::span<const unsigned char> bytes, Con
 // so of few bytes they look better than they are.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
-// Streams of so many bytes are short.
-constexpr std::size_t kShortStream = 64 << 10;
+// Streams of so many bytes are short, and those that are not long.
+constexpr std::size_t kShortStream = 64 << 10, kMiddleStream = 2 << 20;
+
+std::span<const Matches> matches_for(std::size_t bytes, LzmaEffort effort) {
+  const std::span<const Matches> all(kMatches);
+  if (effort == LzmaEffort::quick || bytes > kMiddleStream) return all.first(1);
+  return bytes > kShortStream ? all.first(2) : all;
+}
 
 /// Those that suit the bytes best; of equals the first.
 Contexts best_contexts(LzmaStream& stream, std::span<const unsigned char> bytes, LzmaTuples tuples,
@@ -185,8 +189,7 @@ void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples,
                         std::vector<std::byte>& section, Work* work) {
   LzmaStream stream;
   const Contexts contexts = best_contexts(stream, bytes, tuples, effort);
-  const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
-  const auto tried = std::span(kMatches).first(short_one ? std::size(kMatches) : kMatchesOfLong);
+  const auto tried = matches_for(bytes.size(), effort);
   std::vector<std::byte> best;
   for (const Matches& matches : tried) {
     WorkPart of_stream(work, 1 / static_cast<double>(tried.size()));
