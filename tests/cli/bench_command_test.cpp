@@ -90,11 +90,13 @@ TEST_F(BenchCommand, SizesAreThoseThatCompressWrites) {
   }
 }
 
-TEST_F(BenchCommand, AFileMayFollowADeviceAndDevicesMayBeRepeated) {
-  const Outcome one = run({"bench", "--json", "-1", "--device", "cpu", "a"});
-  EXPECT_EQ(Json::parse(one.out, nullptr, false)["results"].size(), 1u) << one.err;
-  const Outcome two = run({"bench", "--json", "-1", "--device", "cpu", "--device", "cpu", "a"});
-  EXPECT_EQ(Json::parse(two.out, nullptr, false)["results"].size(), 2u) << two.err;
+TEST_F(BenchCommand, FilesMayFollowADeviceAndDevicesMayBeRepeated) {
+  const Outcome files = run({"bench", "--json", "-1", "--device", "cpu", "a", "b"});
+  ASSERT_EQ(files.exit_status, 0) << files.err;
+  EXPECT_EQ(Json::parse(files.out, nullptr, false)["results"].size(), 2u);
+  const Outcome devices = run({"bench", "--json", "-1", "--device", "cpu", "--device", "cpu", "a"});
+  ASSERT_EQ(devices.exit_status, 0) << devices.err;
+  EXPECT_EQ(Json::parse(devices.out, nullptr, false)["results"].size(), 2u);
 }
 
 TEST_F(BenchCommand, TheSearchForTypeAndTupleIsTimedWhereItTakesPlace) {
