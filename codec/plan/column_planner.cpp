@@ -433,7 +433,7 @@ class ColumnPlanner {
       std::swap(model, other.model);
       std::swap(made, other.section);
     }
-    const bool is_close = !made.bytes.empty() && !other.section.bytes.empty() &&
+    const bool is_close = quick_trials_ && !made.bytes.empty() && !other.section.bytes.empty() &&
                           !exceeds_clearly(other.section.size(), made.size(), kTrialDoubtShare);
     if (is_linear_ || is_close) linear_ = std::move(residuals);
     if (is_close) rival_ = std::move(other);

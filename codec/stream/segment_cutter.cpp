@@ -1,8 +1,9 @@
 #include "codec/stream/segment_cutter.h"
-#include "codec/chunk/chunk_sizes.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "codec/chunk/chunk_sizes.h"
 
 namespace gdelta {
 
