@@ -25,8 +25,16 @@ struct StridePolicy {
   int most;                   ///< 0: none are looked for
   std::uint64_t longest;      ///< stride looked for, in tuples
   std::uint64_t comparisons;  ///< that a search may make
-  /// What one has to save, or prediction inside segments, for decoding becomes a second pass.
+  /// What one has to save, for decoding becomes a second pass.
   std::uint64_t gain_permille;
+};
+
+struct SegmentPolicy {
+  /// What prediction inside segments has to save of a column: decoding takes half as long again at least (docs/ragged.md).
+  std::uint64_t gain_permille;
+  /// Lengths are packed if that costs the chunk no more than this: few pages of ans, which is all they fill, are long waits
+  /// for a device.
+  std::uint64_t packed_lengths_permille = 0;
 };
 
 /// Whether zstd takes a column is found out by trials: quick ones of many candidates, then some of the
@@ -65,11 +73,9 @@ struct LevelPolicy {
   DetectionEffort detection;
   OrderPolicy orders;
   StridePolicy strides;
+  SegmentPolicy segments;
   ZstdPolicy zstd;
   AnsEffort ans;
-  /// Lengths of segments are packed if that costs the chunk no more than this: few pages of ans, which is all they fill, are
-  /// long waits for a device.
-  std::uint64_t lengths_permille = 0;
   LinearPolicy linear = {};
   /// Maps in a pass of their own are found as quick_maps.h says.
   bool quick_maps = false;
@@ -132,6 +138,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::quick,
      .orders = {.highest = 2, .groups = 96},
      .strides = {.most = 0, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .segments = {.gain_permille = 60},
      .zstd = {.percent_of_pack = 0,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -152,6 +159,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::quick,
      .orders = {.highest = 4, .groups = 96},
      .strides = {.most = 0, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .segments = {.gain_permille = 60},
      .zstd = {.percent_of_pack = 0,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -172,6 +180,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -185,13 +194,13 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kQuickAns,
-     .lengths_permille = 8},
+     .ans = kQuickAns},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -205,14 +214,14 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kQuickAns,
-     .lengths_permille = 8},
+     .ans = kQuickAns},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
      .strides =
          {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
+     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -226,14 +235,14 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = kShortAns,
-     .lengths_permille = 8},
+     .ans = kShortAns},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
          {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 21, .gain_permille = 20},
+     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 96,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -247,14 +256,14 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = kUsualAns,
-     .lengths_permille = 8},
+     .ans = kUsualAns},
     // 7
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
          {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 23, .gain_permille = 5},
+     .segments = {.gain_permille = 5},
      .zstd = {.percent_of_pack = 98,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -276,6 +285,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
          {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 23, .gain_permille = 5},
+     .segments = {.gain_permille = 5},
      .zstd = {.percent_of_pack = 100,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -298,6 +308,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .orders = {.highest = kMaxOrder, .groups = kAllGroups},
      .strides =
          {.most = kMaxStrides, .longest = kMaxStride, .comparisons = 1u << 25, .gain_permille = 1},
+     .segments = {.gain_permille = 1},
      .zstd = {.percent_of_pack = 100,
               .frame_bytes = kMaxChunkBytes,
               .stretches = 0,

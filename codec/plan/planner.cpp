@@ -80,7 +80,7 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
     return format::coder_traits(plan.columns[0].section.coder).device == how;
   };
   ChunkPlan plan = plan_by(std::nullopt);
-  const std::uint64_t permille = level_policy(settings.level).lengths_permille;
+  const std::uint64_t permille = level_policy(settings.level).segments.packed_lengths_permille;
   if (permille > 0 && is_decoded(plan, format::DeviceDecoding::pages)) {
     ChunkPlan packed = plan_by(format::coder_chosen_by(format::ChosenBy::widths));
     if (size_of(packed) <= size_of(plan) + chunk_bytes * permille / 1000) plan = std::move(packed);

@@ -51,8 +51,7 @@ class SegmentPlanner {
       section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_);
     }
     section.table.predictor_fields = segment_fields(orders, column.column.tuple);
-    if (!settings_.order && !saves_enough(section, bytes_without(column, model, made), orders))
-      return;
+    if (!settings_.order && !saves_enough(section, bytes_without(column, model, made))) return;
     model = candidate;
     made = std::move(section);
   }
@@ -77,10 +76,8 @@ class SegmentPlanner {
                                {.map = map}, section);
   }
 
-  // Where pages do not say states, values take a second pass as behind a stride.
-  bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without,
-                    const format::SegmentOrders& orders) const {
-    const std::uint64_t permille = orders.says_states ? 0 : policy_.strides.gain_permille;
+  bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
+    const std::uint64_t permille = policy_.segments.gain_permille;
     return section.size() < bytes_without - bytes_without * permille / 1000;
   }
 

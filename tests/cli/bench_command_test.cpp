@@ -10,8 +10,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostColumns = 80;
-
 /// What zstd shrinks and packing does not: levels differ.
 std::string repetitive_text() {
   std::string text;

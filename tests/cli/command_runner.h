@@ -29,6 +29,9 @@ namespace gdelta::cli_test {
 
 using Names = std::vector<std::string>;
 
+/// Of a line that is meant for people.
+inline constexpr std::size_t kMostColumns = 80;
+
 inline Names lines_of(const std::string& text) {
   Names lines;
   std::istringstream stream(text);

@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostColumns = 80;
-
 void append_i32(std::string& bytes, std::int32_t value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }

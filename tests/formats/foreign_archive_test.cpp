@@ -4,8 +4,6 @@
 namespace gdelta::format {
 namespace {
 
-const FileMaker kNpy = npy_file(npy_literal("<f4", "(2000, 3)"), 24000);
-const FileMaker kWav = wav_file({}, 8000);
 const FileMaker kText = FileMaker().text("Read me first, all of you who come here.\n");
 const FileMaker kLongText = FileMaker().fill(3001, 'r');  // an eighth of the numbers, and a byte
 
@@ -23,7 +21,6 @@ Answer ask(const FileMaker& file) {
 }
 
 constexpr std::uint64_t kZipHead = 30 + 5;  // of a member with a name of five characters
-const std::uint64_t kNpyHead = kNpy.size() - 24000;
 
 TEST(ZipArchive, FirstMemberIsAnArrayWhereItIsStored) {
   const Answer expected{

@@ -4,10 +4,6 @@
 namespace gdelta::format {
 namespace {
 
-const FileMaker kNpy = npy_file(npy_literal("<f4", "(2000, 3)"), 24000);
-const FileMaker kWav = wav_file({}, 8000);
-const std::uint64_t kNpyHead = kNpy.size() - 24000;
-
 FileMaker junk(std::uint64_t bytes) { return FileMaker().fill(bytes, 'R'); }
 
 TEST(NextArray, IsFoundWhereverItBeginsAndWhatIsBeforeItIsItsHead) {

@@ -194,6 +194,10 @@ inline std::optional<Recognised> recognise_next_checked(const Bytes& rest,
   return found;
 }
 
+inline const FileMaker kNpy = npy_file(npy_literal("<f4", "(2000, 3)"), 24000);
+inline const std::uint64_t kNpyHead = kNpy.size() - 24000;
+inline const FileMaker kWav = wav_file({}, 8000);
+
 /// Every truncation and every single-bit flip of a file keeps the invariant.
 inline void damage_everywhere(const Bytes& file) {
   const auto ask = [](const Bytes& damaged) {

@@ -8,7 +8,7 @@
 namespace gdelta::format {
 namespace {
 
-std::vector<std::byte> head_of(const Layout& layout, LayoutNote note = {}) {
+std::vector<std::byte> layout_head_of(const Layout& layout, LayoutNote note = {}) {
   std::vector<std::byte> head;
   append_layout_head(head, {layout, note});
   return head;
@@ -20,7 +20,7 @@ TEST(LayoutBlock, EveryTypeAndTupleComesBack) {
       for (const bool big_endian : {false, true}) {
         const Layout layout{
             {{static_cast<ValueType>(type), static_cast<std::uint8_t>(tuple), big_endian}}};
-        const auto head = head_of(layout);
+        const auto head = layout_head_of(layout);
         EXPECT_EQ(head.size(), 4u);
         EXPECT_EQ(parse_layout_head(head, 0)->layout, layout);
       }
@@ -29,16 +29,16 @@ TEST(LayoutBlock, EveryTypeAndTupleComesBack) {
 TEST(LayoutBlock, TheWidestRecordIsReadAndOneByteMoreIsCorrupt) {
   Layout layout{std::vector<Column>(128, {ValueType::f64, 64, false})};
   EXPECT_EQ(layout.record_bytes(), kMaxRecordBytes);
-  EXPECT_EQ(parse_layout_head(head_of(layout), 0)->layout, layout);
+  EXPECT_EQ(parse_layout_head(layout_head_of(layout), 0)->layout, layout);
   layout.columns.push_back({ValueType::u8, 1, false});
-  const auto refused = parse_layout_head(head_of(layout), 123);
+  const auto refused = parse_layout_head(layout_head_of(layout), 123);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::corrupt);
   EXPECT_EQ(refused.error().byte, 123u);
 }
 
 TEST(LayoutBlock, EveryTruncationIsCorrupt) {
-  const auto head = head_of(parse_record("i32x3,u16:be,f64").value());
+  const auto head = layout_head_of(parse_record("i32x3,u16:be,f64").value());
   for (std::size_t length = 0; length < head.size(); ++length)
     EXPECT_FALSE(parse_layout_head(std::span(head).first(length), 0)) << length;
 }
@@ -54,7 +54,7 @@ TEST(LayoutBlock, AHeadOfTooManyColumnsIsNone) {
 }
 
 TEST(LayoutBlock, AByteMoreIsCorrupt) {
-  auto head = head_of(parse_record("i32x3,u16:be,f64").value());
+  auto head = layout_head_of(parse_record("i32x3,u16:be,f64").value());
   head.push_back(std::byte{1});
   EXPECT_EQ(parse_layout_head(head, 0).error().code, Errc::corrupt);
 }
@@ -64,7 +64,7 @@ TEST(LayoutBlock, EveryNoteComesBack) {
   for (int level = 0; level < 16; ++level)
     for (int origin = 0; origin < 16; ++origin) {
       const LayoutNote note{static_cast<std::uint8_t>(level), static_cast<LayoutOrigin>(origin)};
-      EXPECT_EQ(parse_layout_head(head_of(layout, note), 0)->note, note);
+      EXPECT_EQ(parse_layout_head(layout_head_of(layout, note), 0)->note, note);
     }
 }
 

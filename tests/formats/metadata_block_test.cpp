@@ -8,24 +8,24 @@
 namespace gdelta::format {
 namespace {
 
-const std::vector<MetadataEntry> kEntries = {{"sample_rate", "44100"},
-                                             {"empty", ""},
-                                             {"k", std::string(300, 'v')},
-                                             {std::string(255, 'k'), "x"}};
+const std::vector<MetadataEntry> kPairs = {{"sample_rate", "44100"},
+                                           {"empty", ""},
+                                           {"k", std::string(300, 'v')},
+                                           {std::string(255, 'k'), "x"}};
 
-std::vector<std::byte> head_of(std::span<const MetadataEntry> entries) {
+std::vector<std::byte> metadata_head_of(std::span<const MetadataEntry> entries) {
   std::vector<std::byte> head;
   append_metadata_head(head, entries);
   return head;
 }
 
 TEST(MetadataBlock, EntriesComeBackInOrder) {
-  const auto head = head_of(kEntries);
-  EXPECT_EQ(parse_metadata_head(head, 0).value(), kEntries);
+  const auto head = metadata_head_of(kPairs);
+  EXPECT_EQ(parse_metadata_head(head, 0).value(), kPairs);
 }
 
 TEST(MetadataBlock, EveryTruncationAndAByteMoreAreCorrupt) {
-  auto head = head_of(kEntries);
+  auto head = metadata_head_of(kPairs);
   for (std::size_t length = 0; length < head.size(); ++length) {
     const auto parsed = parse_metadata_head(std::span(head).first(length), 77);
     ASSERT_FALSE(parsed) << length;
@@ -38,10 +38,10 @@ TEST(MetadataBlock, EveryTruncationAndAByteMoreAreCorrupt) {
 
 TEST(MetadataBlock, KeysHaveBytesAndNotTooMany) {
   const MetadataEntry unnamed{"", "x"};
-  EXPECT_FALSE(parse_metadata_head(head_of({&unnamed, 1}), 0));
+  EXPECT_FALSE(parse_metadata_head(metadata_head_of({&unnamed, 1}), 0));
   const MetadataEntry long_named{std::string(256, 'k'), "x"};
-  EXPECT_FALSE(parse_metadata_head(head_of({&long_named, 1}), 0));
-  EXPECT_FALSE(parse_metadata_head(head_of({}), 0));
+  EXPECT_FALSE(parse_metadata_head(metadata_head_of({&long_named, 1}), 0));
+  EXPECT_FALSE(parse_metadata_head(metadata_head_of({}), 0));
 }
 
 bool is_accepted(std::string_view text) {
@@ -64,7 +64,7 @@ TEST(CheckMetadata, TakesUtf8Alone) {
 TEST(CheckMetadata, LongestIsWhatABlockHolds) {
   MetadataEntry entry{"k", std::string(kMaxMetadataBytes - 1 - 2 - 3, 'v')};
   ASSERT_TRUE(check_metadata({&entry, 1}));
-  EXPECT_EQ(head_of({&entry, 1}).size(), kMaxMetadataBytes);
+  EXPECT_EQ(metadata_head_of({&entry, 1}).size(), kMaxMetadataBytes);
   entry.value += 'v';
   EXPECT_FALSE(check_metadata({&entry, 1}));
 }

@@ -14,7 +14,7 @@ using Sample = std::vector<std::int64_t>;
 constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
 
-constexpr BinEffort kUsual{.cells = 96, .most_bins = 127, .bin_bits = 32 << 8};
+constexpr BinEffort kUsualBins{.cells = 96, .most_bins = 127, .bin_bits = 32 << 8};
 
 Sample sorted(Sample sample) {
   std::sort(sample.begin(), sample.end());
@@ -60,13 +60,13 @@ TEST(AnsBins, AreOfSamplesThatDigitsSort) {
   EXPECT_EQ(ends, (Sample{kLowest, kLowest + 1, -1, 0, kHighest, kHighest}));
 }
 
-TEST(AnsBins, OfNothingAreNone) { EXPECT_TRUE(choose_bins({}, kUsual).bins.empty()); }
+TEST(AnsBins, OfNothingAreNone) { EXPECT_TRUE(choose_bins({}, kUsualBins).bins.empty()); }
 
 TEST(AnsBins, OfOneValueAreOne) {
   for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, kLowest, kHighest})
     for (const std::size_t count : {1, 2, 1000}) {
       const Sample sample(count, value);
-      const auto bins = choose_bins(sample, kUsual).bins;
+      const auto bins = choose_bins(sample, kUsualBins).bins;
       ASSERT_EQ(bins.size(), 1u);
       EXPECT_EQ(bins[0].first, value);
       EXPECT_EQ(bins[0].last, value);
@@ -82,7 +82,7 @@ TEST(AnsBins, HaveEveryValueOnce) {
             sample, choose_bins(sample, {.cells = cells, .most_bins = 127, .bin_bits = 500}).bins);
       }
   const Sample ends = sorted({kLowest, kLowest, -1, 0, 1, kHighest, kHighest});
-  expect_bins_of(ends, choose_bins(ends, kUsual).bins);
+  expect_bins_of(ends, choose_bins(ends, kUsualBins).bins);
 }
 
 TEST(AnsBins, AreNoMoreThanAskedFor) {
@@ -114,7 +114,7 @@ TEST(AnsBins, DoNotBridgeAGapThatCostsMore) {
     sample.push_back(1'000'000 + i % 16);
   }
   sample = sorted(sample);
-  const auto bins = choose_bins(sample, kUsual).bins;
+  const auto bins = choose_bins(sample, kUsualBins).bins;
   for (const ResidualRange& bin : bins) EXPECT_LT(bin.last - bin.first, 16);
 }
 
@@ -122,7 +122,7 @@ TEST(AnsBins, GiveAFrequentValueABinOfItsOwn) {
   Sample sample(4000, 5);
   for (std::int64_t i = 0; i < 1000; ++i) sample.push_back(i);
   sample = sorted(sample);
-  const auto bins = choose_bins(sample, kUsual).bins;
+  const auto bins = choose_bins(sample, kUsualBins).bins;
   EXPECT_TRUE(std::any_of(bins.begin(), bins.end(), [](const ResidualRange& bin) {
     return bin.first == 5 && bin.last == 5;
   }));

@@ -62,7 +62,7 @@ Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t 
   return classify(lanes, AnsFit<Word>(spans_of_lanes, effort), parts);
 }
 
-constexpr AnsEffort kUsual{
+constexpr AnsEffort kUsualFit{
     .most_tables = kMostClusters, .rounds = 4, .sampled_stretches = 256, .cells = 96};
 
 template <class Word>
@@ -141,7 +141,7 @@ TYPED_TEST(AnsFitTest, HasABinForEveryResidual) {
     for (const std::size_t residuals : {1, 2, 31, 32, 33, 255, 256, 257, 5000}) {
       SCOPED_TRACE(testing::Message() << residuals << " of " << bits);
       const auto lanes = this->lanes_of(2, residuals, bits, residuals);
-      ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsual)));
+      ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsualFit)));
     }
 }
 
@@ -149,7 +149,7 @@ TYPED_TEST(AnsFitTest, WithSeveralNumbersOfTablesHasABinForEveryResidual) {
   for (const std::size_t residuals : {1, 257, 100000}) {
     const auto lanes = this->lanes_of(2, residuals, 15, residuals);
     const std::vector<std::span<const TypeParam>> spans(lanes.begin(), lanes.end());
-    const auto fits = AnsFit<TypeParam>::several(spans, kUsual);
+    const auto fits = AnsFit<TypeParam>::several(spans, kUsualFit);
     ASSERT_FALSE(fits.empty());
     for (std::size_t k = 1; k < fits.size(); ++k) EXPECT_LT(fits[k].tables(), fits[k - 1].tables());
     for (const AnsFit<TypeParam>& by : fits)
@@ -185,11 +185,11 @@ TYPED_TEST(AnsFitTest, HasABinForTheEndsOfTheTypeInTheSample) {
     lanes[0].push_back(static_cast<TypeParam>(i % 3 == 0   ? Fit::kLowest
                                               : i % 3 == 1 ? Fit::kHighest
                                                            : 0));
-  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsual)));
+  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsualFit)));
   lanes[0].assign(2000, static_cast<TypeParam>(Fit::kHighest));
-  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsual)));
+  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsualFit)));
   lanes[0][700] = static_cast<TypeParam>(Fit::kLowest);
-  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsual)));
+  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsualFit)));
 }
 
 TYPED_TEST(AnsFitTest, KeepsItsBinsShortWhateverTheSampleMissed) {
@@ -282,9 +282,9 @@ TYPED_TEST(AnsFitTest, DoesNotDependOnHowItIsCounted) {
   auto lanes = this->lanes_of(5, 3000, 20, 6);
   for (std::size_t i = 0; i < lanes[2].size(); ++i)
     if (i / 64 % 2 == 0) lanes[2][i] &= 3;
-  const auto once = fit(lanes, kUsual);
+  const auto once = fit(lanes, kUsualFit);
   for (const std::size_t parts : {1, 2, 7}) {
-    const auto again = fit(lanes, kUsual, parts);
+    const auto again = fit(lanes, kUsualFit, parts);
     EXPECT_EQ(again.bins, once.bins);
     EXPECT_EQ(again.selectors, once.selectors);
     ASSERT_EQ(again.tables.tables.size(), once.tables.tables.size());
@@ -303,7 +303,7 @@ TYPED_TEST(AnsFitTest, GivesAlternatingScalesTablesOfTheirOwn) {
   for (std::vector<TypeParam>& lane : lanes)
     for (std::size_t i = 0; i < lane.size(); ++i)
       if (i / 128 % 2 == 0) lane[i] &= 3;
-  const auto made = fit(lanes, kUsual);
+  const auto made = fit(lanes, kUsualFit);
   ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, made));
   ASSERT_GE(made.tables.tables.size(), 2u);
   EXPECT_NE(made.selectors[0], made.selectors[128]);
@@ -313,7 +313,7 @@ TYPED_TEST(AnsFitTest, GivesFrequentBinsMoreSlots) {
   Lanes<TypeParam> lanes(1);
   for (int i = 0; i < 16000; ++i)
     lanes[0].push_back(static_cast<TypeParam>(i % 16 == 0 ? 1000 : 0));
-  const auto made = fit(lanes, kUsual);
+  const auto made = fit(lanes, kUsualFit);
   ASSERT_EQ(made.tables.tables.size(), 1u);
   ASSERT_EQ(made.tables.tables[0].size(), 2u);
   const auto slots = static_cast<int>(1u << made.tables.slot_bits);
@@ -329,7 +329,7 @@ TEST(AnsFit, FewResidualsHaveSeveralTablesWhereThatIsTried) {
     lanes[1].push_back(random() % (1u << 20));
   }
   const std::vector<std::span<const std::uint32_t>> spans(lanes.begin(), lanes.end());
-  AnsEffort effort = kUsual;
+  AnsEffort effort = kUsualFit;
   EXPECT_EQ(AnsFit<std::uint32_t>(spans, effort).tables(), 1);
   effort.fewest_of_table = 128;
   EXPECT_EQ(AnsFit<std::uint32_t>(spans, effort).tables(), 2);

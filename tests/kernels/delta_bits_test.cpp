@@ -13,7 +13,7 @@ namespace gdelta {
 namespace {
 
 template <class Word>
-void expect_plain_bits(int value_bits) {
+void expect_plain_delta_bits(int value_bits) {
   std::mt19937_64 random(5);
   for (const std::size_t count : {0u, 1u, 3u, 4u, 5u, 12u, 127u, 128u, 129u}) {
     std::vector<Word> words(count);
@@ -36,8 +36,8 @@ void expect_plain_bits(int value_bits) {
 }
 
 TEST(DeltaBits, AreThoseOfEachResidual) {
-  for (const int value_bits : {8, 16, 24, 32}) expect_plain_bits<std::uint32_t>(value_bits);
-  expect_plain_bits<std::uint64_t>(64);
+  for (const int value_bits : {8, 16, 24, 32}) expect_plain_delta_bits<std::uint32_t>(value_bits);
+  expect_plain_delta_bits<std::uint64_t>(64);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<Word> some_words(std::size_t count, int spare_bits, unsigned seed) {
 }
 
 template <class Word>
-void expect_plain_bits(int spare_bits) {
+void expect_plain_lag_bits(int spare_bits) {
   for (const std::size_t count : {6u, 95u, 96u, 97u, 1024u, 5000u})
     for (const std::size_t lag : {1u, 2u, 3u, 7u, 8u, 31u}) {
       const auto words =
@@ -62,11 +62,11 @@ void expect_plain_bits(int spare_bits) {
 }
 
 TEST(LagBits, AreThoseOfTheLongestZigzagOfEachPlaceAtItsBestOrder) {
-  expect_plain_bits<std::uint8_t>(0);
-  expect_plain_bits<std::uint16_t>(0);
-  expect_plain_bits<std::uint32_t>(8);
-  expect_plain_bits<std::uint32_t>(0);
-  expect_plain_bits<std::uint64_t>(0);
+  expect_plain_lag_bits<std::uint8_t>(0);
+  expect_plain_lag_bits<std::uint16_t>(0);
+  expect_plain_lag_bits<std::uint32_t>(8);
+  expect_plain_lag_bits<std::uint32_t>(0);
+  expect_plain_lag_bits<std::uint64_t>(0);
 }
 
 TEST(LagBits, RunsAreOfWholeLags) {

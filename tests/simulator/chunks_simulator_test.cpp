@@ -144,10 +144,6 @@ struct Stream {
   }
 };
 
-std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
-  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
-}
-
 ColumnPath path_of(const format::ColumnModel& model, int tuple) {
   if (model.section.coder == Coder::raw) return ColumnPath::copy;
   if (model.section.coder == Coder::constant) return ColumnPath::fill;
@@ -201,8 +197,8 @@ class ParsedStream {
         known_(known),
         kinds_(kinds),
         stream_(stream_with_heads(layout, chunks, first_at, known)),
-        bytes_(unsigned_bytes(stream_.bytes), 0, true),
-        table_(unsigned_bytes(stream_.table), 0, true),
+        bytes_(simulator::unsigned_bytes(stream_.bytes), 0, true),
+        table_(simulator::unsigned_bytes(stream_.table), 0, true),
         num_chunks_(static_cast<std::uint32_t>(chunks.size())),
         num_tasks_(num_chunks_ * stream_.num_slots),
         tasks_(num_tasks_),
@@ -536,7 +532,7 @@ TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
 
 /// Makes the head's check right again, if a head can still be told.
 void repair(Bytes& block) {
-  format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
+  format::Cursor cursor{simulator::unsigned_bytes(block).data(), block.size()};
   format::BlockFrame frame;
   if (format::parse_block_frame(cursor, frame) != format::HeadError::none || cursor.left() < 4 ||
       frame.head_bytes > cursor.left() - 4)

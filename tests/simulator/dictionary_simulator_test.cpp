@@ -17,10 +17,6 @@ using simulator::GuardedBytes;
 constexpr unsigned long long kNoDamage = ~0ull;
 constexpr std::uint64_t kTablesAt = 1000;
 
-std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
-  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
-}
-
 /// A column of which each second lane has a table.
 struct LookedUpColumn {
   Column column;
@@ -68,10 +64,10 @@ struct LookedUpColumn {
 
   /// What becomes of the indices, and where damage is told.
   std::pair<Bytes, unsigned long long> undo() const {
-    const GuardedBytes guarded_head(unsigned_bytes(head()), 3, true);
-    const GuardedBytes coded(unsigned_bytes(tables), 5, true);
-    const GuardedBytes out(unsigned_bytes(indices), 0, true);
-    const GuardedBytes expanded(unsigned_bytes(Bytes(room())), 0, true);
+    const GuardedBytes guarded_head(simulator::unsigned_bytes(head()), 3, true);
+    const GuardedBytes coded(simulator::unsigned_bytes(tables), 5, true);
+    const GuardedBytes out(simulator::unsigned_bytes(indices), 0, true);
+    const GuardedBytes expanded(simulator::unsigned_bytes(Bytes(room())), 0, true);
     ColumnTask task{};
     task.out = out.data();
     task.records = static_cast<std::uint32_t>(indices.size()) / bytes();

@@ -51,16 +51,12 @@ Bytes table_of(const ChunkAtFault& chunk) {
   return table;
 }
 
-std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
-  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
-}
-
 ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   Bytes stream(chunk.at);
   stream.insert(stream.end(), chunk.block.begin(), chunk.block.end());
   const Bytes table = table_of(chunk);
-  const GuardedBytes guarded_stream(unsigned_bytes(stream), 0, true);
-  const GuardedBytes guarded_table(unsigned_bytes(table), 0, true);
+  const GuardedBytes guarded_stream(simulator::unsigned_bytes(stream), 0, true);
+  const GuardedBytes guarded_table(simulator::unsigned_bytes(table), 0, true);
   const bool in_segments = chunk.lengths > 0;
   const auto slots =
       static_cast<std::uint32_t>(chunk.layout.columns.size()) + (in_segments ? 2 : 1);

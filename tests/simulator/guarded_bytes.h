@@ -3,12 +3,17 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <span>
 #include <utility>
 
 namespace simulator {
+
+inline std::span<const unsigned char> unsigned_bytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
+}
 
 /// A copy of some bytes, `skew` bytes behind a multiple of 16. What a kernel may read in whole words
 /// of 16 bytes is there; at the `end` of the room nothing behind it is, otherwise nothing before it.

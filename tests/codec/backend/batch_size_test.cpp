@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "codec/backend/backend.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST(BatchSize, IsSoManyChunksWithinItsBounds) {
   const BatchSize size{.most_bytes = 256 * kMiB, .least_bytes = 32 * kMiB, .chunks = 64};

@@ -26,7 +26,7 @@ LaneMapping multiple(std::uint64_t step, std::uint64_t offset) {
   return mapping(ValueMap::multiple, step, offset);
 }
 
-ColumnBytes column_of(const Bytes& values, const Layout& layout) {
+ColumnBytes bytes_of_column(const Bytes& values, const Layout& layout) {
   return {.first = reinterpret_cast<const unsigned char*>(values.data()),
           .record_bytes = layout.record_bytes(),
           .records = values.size() / layout.record_bytes(),
@@ -119,7 +119,7 @@ TEST_F(ChunkMaps, ListExceptionsInTheirOrder) {
   const ColumnMaps maps{.lanes = std::vector<LaneMapping>(4, decimal(2)), .steps = {}};
   for (const int threads : {1, 5}) {
     Workers workers(threads);
-    const MappedColumn mapped(column_of(values, layout), maps, workers);
+    const MappedColumn mapped(bytes_of_column(values, layout), maps, workers);
     EXPECT_EQ(mapped.exceptions(), odd.size());
     EXPECT_EQ(mapped.exception_bytes(), odd.size() * 12);
     Bytes bytes;
@@ -143,7 +143,7 @@ TEST_F(ChunkMaps, MakeIntegersOfTheSameWidth) {
     const Bytes values = make_values(layout, 50, Pattern::smooth);
     ColumnMaps maps;
     maps.lanes.assign(layout.columns[0].tuple, LaneMapping{});
-    const MappedColumn mapped(column_of(values, layout), maps, Workers::alone());
+    const MappedColumn mapped(bytes_of_column(values, layout), maps, Workers::alone());
     EXPECT_EQ(mapped.column().column.type, type);
     EXPECT_FALSE(mapped.column().column.big_endian);
     EXPECT_EQ(mapped.column().records, 50u);
@@ -151,7 +151,7 @@ TEST_F(ChunkMaps, MakeIntegersOfTheSameWidth) {
     for (int lane = 0; lane < layout.columns[0].tuple; ++lane) {
       std::uint64_t before = 0, after = 0;
       const int bytes = value_bytes(type);
-      const unsigned char* from = column_of(values, layout).at(7, lane);
+      const unsigned char* from = bytes_of_column(values, layout).at(7, lane);
       for (int b = 0; b < bytes; ++b) {
         const int place = layout.columns[0].big_endian ? bytes - 1 - b : b;
         before |= std::uint64_t{from[place]} << (8 * b);
@@ -199,8 +199,9 @@ TEST_F(ChunkMaps, OfAnyRowWithAnyFieldsAreUndone) {
       for (const Pattern pattern : kPatterns) {
         const Bytes values = make_values(layout, 400, pattern);
         for (int round = 0; round < 3 * (kNumValueMaps + kNumLaneMaps); ++round)
-          expect_round_trip(values, layout,
-                            plan_of(Coder::pack, any_maps(random, column_of(values, layout))));
+          expect_round_trip(
+              values, layout,
+              plan_of(Coder::pack, any_maps(random, bytes_of_column(values, layout))));
       }
     }
 }

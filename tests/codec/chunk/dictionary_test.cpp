@@ -25,7 +25,7 @@ class Dictionary : public testing::Test {
 };
 
 /// By one thread and by several.
-void expect_decoded(const LookedUpChunk& chunk, const Layout& layout) {
+void expect_looked_up(const LookedUpChunk& chunk, const Layout& layout) {
   for (const int threads : {1, 5}) {
     Workers workers(threads);
     Bytes out(chunk.values.size(), std::byte{0xa5});
@@ -48,7 +48,7 @@ TEST_F(Dictionary, RestoresEveryTypeByEveryCoder) {
           if (records > 8) {
             EXPECT_GT(parsed->columns[0].table_entries, 0u);
           }
-          expect_decoded(chunk, layout);
+          expect_looked_up(chunk, layout);
         }
 }
 
@@ -65,7 +65,7 @@ TEST_F(Dictionary, RestoresTablesThatACoderHasMade) {
           if (records > 8 && value_bytes(layout.columns[0].type) >= 4) {
             EXPECT_EQ(parsed->columns[0].table_coders, 1u << static_cast<int>(made_by));
           }
-          expect_decoded(chunk, layout);
+          expect_looked_up(chunk, layout);
         }
 }
 

@@ -15,14 +15,14 @@ namespace {
   ASSERT_TRUE(opened_##backend) << opened_##backend.error().message;                  \
   Backend& backend = **opened_##backend
 
-struct Batch {
+struct EncodedBatch {
   std::vector<Bytes> values;
   std::vector<Layout> layouts;
   std::vector<EncodeJob> jobs;
 };
 
-Batch make_batch(std::uint64_t records) {
-  Batch batch;
+EncodedBatch make_encoded_batch(std::uint64_t records) {
+  EncodedBatch batch;
   const char* const kRecords[] = {"i32x3", "u16", "f32x2", "i24:be", "f64", "u8x7", "i16x2,f32"};
   for (const char* record : kRecords) {
     for (const Pattern pattern : kPatterns) {
@@ -42,7 +42,7 @@ Batch make_batch(std::uint64_t records) {
   return batch;
 }
 
-std::vector<DecodeJob> decode_jobs(const Batch& batch, std::vector<Bytes>& out) {
+std::vector<DecodeJob> decode_jobs(const EncodedBatch& batch, std::vector<Bytes>& out) {
   std::vector<DecodeJob> jobs;
   std::uint64_t byte = 100;
   out.clear();
@@ -63,7 +63,7 @@ std::vector<DecodeJob> decode_jobs(const Batch& batch, std::vector<Bytes>& out) 
 
 TEST(CudaBackendSmall, MemoryThatIsShortInADevicesThreadIsAnError) {
   GDELTA_OPEN_GPU(gpu);
-  Batch batch = make_batch(130);
+  EncodedBatch batch = make_encoded_batch(130);
   ProgressMeter progress;
   ASSERT_TRUE(make_cpu_backend(0)->encode(batch.jobs, {}, progress));
   // What is told about a chunk is told in the thread of its device, and may need memory.
@@ -111,7 +111,7 @@ TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
         EncodeSettings settings;
         settings.level = level;
         settings.coder = coder;
-        Batch by_gpu = make_batch(records), by_cpu = make_batch(records);
+        EncodedBatch by_gpu = make_encoded_batch(records), by_cpu = make_encoded_batch(records);
         ASSERT_TRUE(gpu.encode(by_gpu.jobs, settings, progress));
         ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings, progress));
         for (std::size_t i = 0; i < by_gpu.jobs.size(); ++i)
@@ -133,12 +133,12 @@ TEST(CudaBackend, ReportsTheErrorsOfTheCpu) {
   GDELTA_OPEN_GPU(gpu);
   ProgressMeter progress;
   const auto cpu = make_cpu_backend(0);
-  Batch batch = make_batch(500);
+  EncodedBatch batch = make_encoded_batch(500);
   EncodeSettings settings;
   ASSERT_TRUE(cpu->encode(batch.jobs, settings, progress));
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 20; ++trial) {
-    Batch damaged = make_batch(500);
+    EncodedBatch damaged = make_encoded_batch(500);
     for (std::size_t i = 0; i < damaged.jobs.size(); ++i) {
       damaged.jobs[i].block = batch.jobs[i].block;
       // Heads are checked before a backend sees them.
@@ -174,7 +174,7 @@ TEST(CudaBackend, SpreadsABatchOverTwoDevices) {
   EXPECT_EQ(gpus.name(), "cuda:0,1");
   const auto cpu = make_cpu_backend(0);
   EncodeSettings settings;
-  Batch by_gpus = make_batch(40000), by_cpu = make_batch(40000);
+  EncodedBatch by_gpus = make_encoded_batch(40000), by_cpu = make_encoded_batch(40000);
   ASSERT_TRUE(gpus.encode(by_gpus.jobs, settings, progress));
   ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings, progress));
   for (std::size_t i = 0; i < by_gpus.jobs.size(); ++i)

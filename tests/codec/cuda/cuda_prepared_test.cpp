@@ -9,13 +9,14 @@
 namespace gdelta::test {
 namespace {
 
-struct Outcome {
+struct PreparedOutcome {
   std::vector<ChunkStatus> status;
   Bytes content;
 };
 
-Outcome decode(const Bytes& stream, const ChunkTable& table, bool verify = true,
-               std::size_t first = 0, std::size_t count = ~std::size_t{0}, std::size_t less = 0) {
+PreparedOutcome decode(const Bytes& stream, const ChunkTable& table, bool verify = true,
+                       std::size_t first = 0, std::size_t count = ~std::size_t{0},
+                       std::size_t less = 0) {
   count = std::min<std::size_t>(count, table.num_chunks - first);
   RangeOnDevice range(stream, table, first, count, table.decoded_bytes - less, 0);
   range.decode.verify = verify;
@@ -46,8 +47,8 @@ Bytes walks(const char* record, std::uint64_t records, std::uint64_t seed = 1) {
 
 /// What is said of damage with prepared chunks is what is said without, but that every wrong head is corrupt: the host has
 /// read it when it was right.
-void expect_alike(const Outcome& prepared, const Outcome& plain, const PreparedStream& stream,
-                  const std::string& what) {
+void expect_alike(const PreparedOutcome& prepared, const PreparedOutcome& plain,
+                  const PreparedStream& stream, const std::string& what) {
   ASSERT_EQ(prepared.status.size(), plain.status.size()) << what;
   for (std::size_t i = 0; i < plain.status.size(); ++i) {
     const ChunkInfo& chunk = stream.info.chunks[i];
@@ -67,7 +68,7 @@ void expect_alike(const Outcome& prepared, const Outcome& plain, const PreparedS
   }
 }
 
-void expect_values(const Outcome& outcome, const Bytes& values, const std::string& what) {
+void expect_values(const PreparedOutcome& outcome, const Bytes& values, const std::string& what) {
   for (const ChunkStatus& status : outcome.status)
     ASSERT_EQ(status.code, static_cast<int>(Errc::ok)) << what << ", byte " << status.byte;
   ASSERT_TRUE(outcome.content == values) << what;
@@ -132,7 +133,7 @@ TEST(CudaPreparedSmall, DecodesARange) {
   const PreparedStream stream("i32x2", values, 30000, 2);
   ASSERT_TRUE(stream.is_prepared());
   for (const ChunkTable& table : {stream.table, stream.without_columns(), stream.without_tasks()}) {
-    const Outcome outcome = decode(stream.bytes, table, true, 2, 2);
+    const PreparedOutcome outcome = decode(stream.bytes, table, true, 2, 2);
     const ChunkInfo& first = stream.info.chunks[2];
     ASSERT_EQ(outcome.status.size(), 2u);
     for (const ChunkStatus& status : outcome.status) ASSERT_EQ(status.code, 0);
@@ -159,8 +160,8 @@ TEST(CudaPreparedSmall, SaysOfDamageWhatIsSaidWithoutIt) {
       for (std::uint64_t more = random() % 4; more > 0; --more)
         damaged[begin + random() % (end - begin)] ^= static_cast<std::byte>(1u << random() % 8);
       const bool verify = random() % 4 != 0;
-      const Outcome outcome = decode(damaged, stream.table, verify);
-      const Outcome expected = decode(damaged, plain, verify);
+      const PreparedOutcome outcome = decode(damaged, stream.table, verify);
+      const PreparedOutcome expected = decode(damaged, plain, verify);
       const std::string what = std::string(record) + ", byte " + std::to_string(at);
       expect_alike(outcome, expected, stream, what);
       for (const ChunkTable& table : {stream.without_columns(), stream.without_tasks()})
@@ -180,7 +181,7 @@ TEST(CudaPreparedSmall, SaysOfLacksWhatIsSaidWithoutIt) {
   const ChunkTable plain = stream.unprepared();
   const ChunkTable tasks = stream.without_columns(), heads = stream.without_tasks();
   for (const std::size_t less : {1, 7999, 8001, 23999}) {
-    const Outcome expected = decode(stream.bytes, plain, true, 0, 3, less);
+    const PreparedOutcome expected = decode(stream.bytes, plain, true, 0, 3, less);
     for (const ChunkTable& table : {stream.table, tasks, heads})
       expect_alike(decode(stream.bytes, table, true, 0, 3, less), expected, stream,
                    "room less " + std::to_string(less));
@@ -189,7 +190,7 @@ TEST(CudaPreparedSmall, SaysOfLacksWhatIsSaidWithoutIt) {
                                    stream.info.chunks[2].byte - 1, stream.info.chunks[2].byte}) {
     const Bytes cut = stream.cut_to(left).bytes;
     for (const ChunkTable& table : {stream.table, tasks, heads}) {
-      const Outcome outcome = decode(cut, table);
+      const PreparedOutcome outcome = decode(cut, table);
       expect_alike(outcome, decode(cut, plain), stream.cut_to(left),
                    "cut at " + std::to_string(left));
       EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
@@ -266,13 +267,13 @@ TEST(CudaPreparedSmall, TakesNoOtherStreamForItsOwn) {
     table.prepared_pages.clear();
     for (const ReadyTasks& ready : {stream.table.ready, ReadyTasks{}}) {
       table.ready = ready;
-      const Outcome outcome = decode(other.bytes, table);
+      const PreparedOutcome outcome = decode(other.bytes, table);
       ASSERT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
       EXPECT_EQ(outcome.status[0].byte, other.info.chunks[0].byte);
     }
     if (other.bytes.size() != stream.bytes.size()) return;
     table.prepared_pages = stream.table.prepared_pages;
-    const Outcome small = decode(other.bytes, table);
+    const PreparedOutcome small = decode(other.bytes, table);
     ASSERT_EQ(small.status[0].code, static_cast<int>(Errc::corrupt));
     EXPECT_EQ(small.status[0].byte, other.info.chunks[0].byte);
   };

@@ -7,7 +7,7 @@ namespace gdelta::test {
 namespace {
 
 /// So many that no cluster of blocks shares a column.
-std::size_t many_chunks() {
+std::size_t enough_chunks() {
   int processors = 0;
   GDELTA_CUDA_OK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
   return static_cast<std::size_t>(processors) + 3;
@@ -29,7 +29,7 @@ std::vector<TestChunk> strided_chunks(const Layout& layout, std::uint64_t longes
       strided_model(Coder::ans, groups, {600, 49}), strided_model(Coder::ans, 9, {24}),
       strided_model(Coder::pack, 60, {12, 4}), strided_model(Coder::pack, 60, {5})};
   std::vector<TestChunk> chunks;
-  const std::size_t count = many_chunks();
+  const std::size_t count = enough_chunks();
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t records = i == 0 ? longest : 2400 + 1152 * (i % 9) + 4 * (i % 3);
     chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::smooth, i),

@@ -55,7 +55,7 @@ std::string text_of(const ChunkKinds& kinds) {
          (kinds.opaque ? "o" : "");
 }
 
-ColumnInfo column_of(Coder coder, std::uint64_t page_groups = 0, bool strides = false) {
+ColumnInfo column_info_of(Coder coder, std::uint64_t page_groups = 0, bool strides = false) {
   ColumnInfo column;
   column.coder = coder;
   column.page_groups = page_groups;
@@ -68,7 +68,7 @@ std::string kinds_with(const char* record, const std::vector<ColumnInfo>& column
                        bool opaque = false) {
   StreamInfo info = info_with({record, record});
   info.chunks[1].layout = 0;
-  info.chunks[0].columns.assign(info.layouts[0].columns.size(), column_of(Coder::pack, 8));
+  info.chunks[0].columns.assign(info.layouts[0].columns.size(), column_info_of(Coder::pack, 8));
   info.chunks[1].columns = columns;
   info.chunks[1].opaque = opaque;
   const std::string kinds = text_of(make_chunk_table(info).value().kinds);
@@ -78,37 +78,38 @@ std::string kinds_with(const char* record, const std::vector<ColumnInfo>& column
 }
 
 TEST(DeviceApi, KnowsFromModelsWhatKindsOfColumnsThereAre) {
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32)}), "");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 33)}), "b");
-  EXPECT_EQ(kinds_with("i32x3", {column_of(Coder::pack, 10)}), "");
-  EXPECT_EQ(kinds_with("i32x3", {column_of(Coder::pack, 11)}), "b");
-  EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 8)}), "");
-  EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 9)}), "b");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32, true)}), "s");
-  ColumnInfo twice = column_of(Coder::pack, 32, true);
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::pack, 32)}), "");
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::pack, 33)}), "b");
+  EXPECT_EQ(kinds_with("i32x3", {column_info_of(Coder::pack, 10)}), "");
+  EXPECT_EQ(kinds_with("i32x3", {column_info_of(Coder::pack, 11)}), "b");
+  EXPECT_EQ(kinds_with("i32x5", {column_info_of(Coder::pack, 8)}), "");
+  EXPECT_EQ(kinds_with("i32x5", {column_info_of(Coder::pack, 9)}), "b");
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::pack, 32, true)}), "s");
+  ColumnInfo twice = column_info_of(Coder::pack, 32, true);
   twice.strides.push_back({2, 1});
   EXPECT_EQ(kinds_with("i32", {twice}), "st");
-  ColumnInfo predicted = column_of(Coder::pack, 32);
+  ColumnInfo predicted = column_info_of(Coder::pack, 32);
   predicted.predictor = Predictor::linear;
   EXPECT_EQ(kinds_with("i32", {predicted}), "l");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::raw)}), "p");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::constant)}), "p");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::constant), column_of(Coder::pack, 64, true)}),
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::raw)}), "p");
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::constant)}), "p");
+  EXPECT_EQ(kinds_with("i32,u8",
+                       {column_info_of(Coder::constant), column_info_of(Coder::pack, 64, true)}),
             "pbs");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}, true), "o");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::raw)}, true), "po");
+  EXPECT_EQ(kinds_with("i32,u8", {column_info_of(Coder::pack, 32)}, true), "o");
+  EXPECT_EQ(kinds_with("i32,u8", {column_info_of(Coder::raw)}, true), "po");
 }
 
 TEST(DeviceApi, CountsNoColumnsOfChunksThatTheHostDecodes) {
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::raw), column_of(Coder::zstd)}), "");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::zstd, 0, true)}, true), "");
+  EXPECT_EQ(kinds_with("i32,u8", {column_info_of(Coder::raw), column_info_of(Coder::zstd)}), "");
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::zstd, 0, true)}, true), "");
 }
 
 TEST(DeviceApi, AllowsEveryKindWhereModelsAreUnknown) {
   EXPECT_EQ(kinds_with("i32", {}), "pbstlo");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbstlo");
-  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack)}), "b");  // how long are its pages?
-  EXPECT_EQ(kinds_with("i32x2", {column_of(Coder::pack, 1ull << 63)}), "b");
+  EXPECT_EQ(kinds_with("i32,u8", {column_info_of(Coder::pack, 32)}), "pbstlo");
+  EXPECT_EQ(kinds_with("i32", {column_info_of(Coder::pack)}), "b");  // how long are its pages?
+  EXPECT_EQ(kinds_with("i32x2", {column_info_of(Coder::pack, 1ull << 63)}), "b");
 }
 
 TEST(DeviceApi, KnowsTheKindsOfAStreamFromInspect) {

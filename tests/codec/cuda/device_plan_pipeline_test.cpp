@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codec/cuda/cuda_cases.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
@@ -161,7 +162,6 @@ class Lengths {
 };
 
 TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndOneColumn) {
-  constexpr std::uint64_t kMiB = 1 << 20;
   Lengths lengths;
   lengths.add("u8", 128, 1, true);
   lengths.add("i32", kMiB, 5);

@@ -15,7 +15,7 @@
 namespace gdelta::test {
 namespace {
 
-constexpr std::uint64_t kRecords = 5000;
+constexpr std::uint64_t kMappedRecords = 5000;
 
 ColumnMaps maps_of(const Bytes& values, const char* record, const EncodeSettings& settings) {
   const Layout layout = layout_of(record);
@@ -49,7 +49,7 @@ Bytes walk(Put put, std::int64_t start = 1000, std::int64_t step = 30) {
   Draws draws(5);
   Bytes bytes;
   std::int64_t k = start;
-  for (std::uint64_t i = 0; i < kRecords; ++i) {
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i) {
     k += draws.around_zero(step);
     put(bytes, k);
   }
@@ -89,10 +89,10 @@ TEST(ColumnMapChoice, FindsStepsOfFloats) {
     EXPECT_TRUE(map_of(maps) == ValueMap::scaled || map_of(maps) == ValueMap::decimal) << step;
     const MappedColumn mapped({.first = reinterpret_cast<const unsigned char*>(values.data()),
                                .record_bytes = 4,
-                               .records = kRecords,
+                               .records = kMappedRecords,
                                .column = layout_of("f32").columns[0]},
                               maps, Workers::alone());
-    EXPECT_LE(mapped.exceptions(), kRecords / 64) << step;
+    EXPECT_LE(mapped.exceptions(), kMappedRecords / 64) << step;
   }
   const Bytes thirds = walk(
       [](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<double>(k) * (1.0 / 3)); });
@@ -165,7 +165,7 @@ Bytes lanes_together(int lanes, int bytes_a_value, std::int64_t own) {
   Draws draws(6);
   Bytes bytes;
   std::int64_t together = 0;
-  for (std::uint64_t i = 0; i < kRecords; ++i) {
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i) {
     together = draws.around_zero(12'000);
     for (int lane = 0; lane < lanes; ++lane)
       put_value(bytes, static_cast<std::uint64_t>(together + draws.around_zero(own)), bytes_a_value,
@@ -189,7 +189,7 @@ TEST(ColumnMapChoice, MakesMeanAndDifferenceOfTwoLanes) {
     Draws draws(8);
     Bytes bytes;
     std::int64_t middle = 0;
-    for (std::uint64_t i = 0; i < kRecords; ++i) {
+    for (std::uint64_t i = 0; i < kMappedRecords; ++i) {
       middle += draws.around_zero(10);
       const std::int64_t side = draws.below(7) == 0 ? draws.around_zero(400) : 0;
       for (const std::int64_t value : {middle + side, middle - side})
@@ -211,7 +211,7 @@ TEST(ColumnMapChoice, TakesEachLaneByItself) {
   Draws draws(7);
   Bytes bytes;
   std::int64_t k = 4000;
-  for (std::uint64_t i = 0; i < kRecords; ++i) {
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i) {
     k += draws.around_zero(30);
     put_number(bytes, static_cast<float>(static_cast<double>(k) / 10));
     put_value(bytes, static_cast<std::uint64_t>(draws.below(1ll << 31)), 4, false);
@@ -230,7 +230,7 @@ TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
   for (const char* record : {"u8", "i16", "i24x2", "u32", "i64", "f16", "bf16", "f32", "f64x2"}) {
     const Layout layout = layout_of(record);
     for (const Pattern pattern : {Pattern::random, Pattern::equal, Pattern::special_floats}) {
-      const Bytes values = make_values(layout, kRecords, pattern);
+      const Bytes values = make_values(layout, kMappedRecords, pattern);
       const ValueMap map = map_of(maps_of(values, record));
       if (pattern == Pattern::special_floats && map == ValueMap::dictionary)
         continue;  // few values
@@ -241,7 +241,7 @@ TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
   }
   Bytes nans, numbers;
   Draws draws(3);
-  for (std::uint64_t i = 0; i < kRecords; ++i) {
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i) {
     put_number(nans, std::numeric_limits<float>::quiet_NaN());
     // Uniform, with all the digits that a double has.
     put_number(numbers, static_cast<double>(draws.below(1ll << 52)) * 0x1p-52);
@@ -254,7 +254,7 @@ TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
 Bytes keys(std::int64_t distinct, int bytes = 8) {
   Draws draws(11);
   Bytes values;
-  for (std::uint64_t i = 0; i < kRecords; ++i)
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i)
     put_value(values, static_cast<std::uint64_t>(draws.below(distinct) + 1) * 0x9E3779B97F4A7C15,
               bytes, false);
   return values;
@@ -293,7 +293,7 @@ TEST(ColumnMapChoice, TablesHoldEachValueOnceAndRise) {
 }
 
 TEST(ColumnMapChoice, LooksNothingUpInLongTables) {
-  EXPECT_EQ(map_of(maps_of(keys(kRecords / 6), "u64")), ValueMap::none);
+  EXPECT_EQ(map_of(maps_of(keys(kMappedRecords / 6), "u64")), ValueMap::none);
   EXPECT_EQ(map_of(maps_of(keys(100000), "u64")), ValueMap::none);
 }
 
@@ -301,7 +301,7 @@ TEST(ColumnMapChoice, LooksNothingUpInLongTables) {
 TEST(ColumnMapChoice, LooksNoNeighboursUp) {
   Draws draws(2);
   Bytes values;
-  for (std::uint64_t i = 0; i < kRecords; ++i)
+  for (std::uint64_t i = 0; i < kMappedRecords; ++i)
     put_value(values, static_cast<std::uint64_t>(1000 + draws.below(300)), 2, false);
   EXPECT_EQ(map_of(maps_of(values, "u16")), ValueMap::none);
 }

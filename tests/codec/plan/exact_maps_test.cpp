@@ -73,8 +73,8 @@ std::string words_of(const LaneMapping& lane) {
 }
 
 /// What a column gets, "decimal/2 none".
-std::string maps_of(const Bytes& values, const char* record,
-                    const EncodeSettings& settings = at_level(1)) {
+std::string map_words_of(const Bytes& values, const char* record,
+                         const EncodeSettings& settings = at_level(1)) {
   const Layout layout = layout_of(record);
   ColumnMaps maps;
   std::optional<PlainFronts> plain;
@@ -97,11 +97,11 @@ TEST(ExactMaps, FindsTheFewestDigits) {
     for (const int digits : {0, 1, 3}) {
       ValueOf walk = hundredths();
       const double power = std::pow(10, digits);
-      EXPECT_EQ(maps_of(floats(record, 5000,
-                               [&](std::uint64_t i, int lane) {
-                                 return std::round(walk(i, lane) * 100) / power;
-                               }),
-                        record),
+      EXPECT_EQ(map_words_of(floats(record, 5000,
+                                    [&](std::uint64_t i, int lane) {
+                                      return std::round(walk(i, lane) * 100) / power;
+                                    }),
+                             record),
                 "decimal/" + std::to_string(digits));
     }
 }
@@ -113,19 +113,20 @@ TEST(ExactMaps, OneValueThatIsNoneLeavesItsLaneAlone) {
     const Bytes values = floats("f64x2", 300 * 128, [&](std::uint64_t i, int lane) {
       return i == 2 * 128 + 1 && lane == 1 ? odd : walk(i, lane);
     });
-    EXPECT_EQ(maps_of(values, "f64x2").substr(0, 10), "decimal/2 ") << odd;
-    EXPECT_EQ(maps_of(values, "f64x2").find("decimal", 1), std::string::npos) << odd;
+    EXPECT_EQ(map_words_of(values, "f64x2").substr(0, 10), "decimal/2 ") << odd;
+    EXPECT_EQ(map_words_of(values, "f64x2").find("decimal", 1), std::string::npos) << odd;
   }
 }
 
 // Floats from 256 to 512 are decimals of five digits, all of them.
 TEST(ExactMaps, NumbersThatDifferTooMuchAreLeftAlone) {
   Draws draws(1);
-  EXPECT_EQ(maps_of(floats("f32", 5000,
-                           [&](std::uint64_t, int) {
-                             return 256 + static_cast<double>(draws.below(1 << 23)) / (1 << 15);
-                           }),
-                    "f32"),
+  EXPECT_EQ(map_words_of(floats("f32", 5000,
+                                [&](std::uint64_t, int) {
+                                  return 256 +
+                                         static_cast<double>(draws.below(1 << 23)) / (1 << 15);
+                                }),
+                         "f32"),
             "");
 }
 
@@ -137,7 +138,7 @@ TEST(ExactMaps, FindsStepsThatArePowersOfTwo) {
       const auto value_of = [&](std::uint64_t i, int lane) {
         return std::ldexp(std::round(walk(i, lane) * 100), exponent);
       };
-      EXPECT_EQ(maps_of(floats(record, 5000, value_of), record),
+      EXPECT_EQ(map_words_of(floats(record, 5000, value_of), record),
                 "scaled/2^" + std::to_string(exponent))
           << record;
     }
@@ -151,11 +152,11 @@ TEST(ExactMaps, OfTwoMapsTheOneIsTakenBehindWhichValuesDifferLess) {
       return first + step * static_cast<double>(draws.below(10));
     };
   };
-  EXPECT_EQ(maps_of(floats("f32", 5000, one_of(20, 0.1)), "f32"), "decimal/1");
-  EXPECT_EQ(maps_of(floats("f32", 5000, one_of(24.4140625, 0x1p-13)), "f32"), "scaled/2^-13");
-  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20, 0.25)), "f64"), "scaled/2^-2");
-  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20, 1)), "f64"), "decimal/0");
-  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20480, 1024)), "f64"), "scaled/2^10");
+  EXPECT_EQ(map_words_of(floats("f32", 5000, one_of(20, 0.1)), "f32"), "decimal/1");
+  EXPECT_EQ(map_words_of(floats("f32", 5000, one_of(24.4140625, 0x1p-13)), "f32"), "scaled/2^-13");
+  EXPECT_EQ(map_words_of(floats("f64", 5000, one_of(20, 0.25)), "f64"), "scaled/2^-2");
+  EXPECT_EQ(map_words_of(floats("f64", 5000, one_of(20, 1)), "f64"), "decimal/0");
+  EXPECT_EQ(map_words_of(floats("f64", 5000, one_of(20480, 1024)), "f64"), "scaled/2^10");
 }
 
 // Words would be as long as all of their bits, so nothing else is looked at.
@@ -179,7 +180,7 @@ TEST(ExactMaps, StepsTakeFloatsOfAnySizeThatHaveNormalNumbersForThem) {
     const auto value_of = [&, from = exponent](std::uint64_t i, int lane) {
       return std::ldexp(std::round(walk(i, lane) * 100), from);
     };
-    EXPECT_EQ(maps_of(floats(record, 5000, value_of), record),
+    EXPECT_EQ(map_words_of(floats(record, 5000, value_of), record),
               found ? "scaled/2^" + std::to_string(exponent) : "")
         << record << ' ' << exponent;
   }
@@ -187,14 +188,14 @@ TEST(ExactMaps, StepsTakeFloatsOfAnySizeThatHaveNormalNumbersForThem) {
 
 TEST(ExactMaps, FindsTheStepOfIntegers) {
   for (const char* record : {"i32", "u32", "i64", "u64", "i64:be"}) {
-    EXPECT_EQ(maps_of(integers(record, 5000, two_hundreds(0)), record).substr(0, 13),
+    EXPECT_EQ(map_words_of(integers(record, 5000, two_hundreds(0)), record).substr(0, 13),
               "multiple/200+")
         << record;
-    EXPECT_EQ(maps_of(integers(record, 5000, two_hundreds(2000007)), record), "multiple/200+7")
+    EXPECT_EQ(map_words_of(integers(record, 5000, two_hundreds(2000007)), record), "multiple/200+7")
         << record;
   }
   // As words narrower values would not lie where they lay.
-  EXPECT_EQ(maps_of(integers("i16", 5000, two_hundreds(0)), "i16"), "");
+  EXPECT_EQ(map_words_of(integers("i16", 5000, two_hundreds(0)), "i16"), "");
 }
 
 // From one of them on, where no whole number of steps from zero on reaches beyond the middle.
@@ -203,7 +204,8 @@ TEST(ExactMaps, StepsGoOnBeyondTheMiddleOfNumbersWithoutASign) {
     const std::uint64_t middle = std::uint64_t{1} << (record[1] == '3' ? 31 : 63);
     const Bytes values = integers(
         record, 5000, [&](std::uint64_t i, int) { return middle + 300 * (i * i % 4001) - 600000; });
-    EXPECT_EQ(maps_of(values, record), "multiple/300+" + std::to_string(middle - 600000)) << record;
+    EXPECT_EQ(map_words_of(values, record), "multiple/300+" + std::to_string(middle - 600000))
+        << record;
   }
 }
 
@@ -212,7 +214,7 @@ TEST(ExactMaps, OneIntegerBesideTheStepsLeavesItsLaneAlone) {
   const Bytes values = integers("i64x2", 300 * 128, [&](std::uint64_t i, int lane) {
     return walk(i, lane) + (i == 2 * 128 + 1 && lane == 1 ? 1 : 0);
   });
-  const std::string maps = maps_of(values, "i64x2");
+  const std::string maps = map_words_of(values, "i64x2");
   EXPECT_EQ(maps.substr(0, 13), "multiple/200+");
   EXPECT_EQ(maps.substr(maps.size() - 5), " none");
 }
@@ -222,28 +224,28 @@ TEST(ExactMaps, LanesThatBeginAlikeAreLookedAtAsAWhole) {
   IntegerOf walk = two_hundreds(0);
   const Bytes values = integers(
       "i32", 5000, [&](std::uint64_t i, int lane) { return i < 200 ? 400 : walk(i, lane); });
-  EXPECT_EQ(maps_of(values, "i32").substr(0, 13), "multiple/200+");
-  EXPECT_EQ(maps_of(integers("i32", 5000, [](std::uint64_t, int) { return 400; }), "i32"), "");
+  EXPECT_EQ(map_words_of(values, "i32").substr(0, 13), "multiple/200+");
+  EXPECT_EQ(map_words_of(integers("i32", 5000, [](std::uint64_t, int) { return 400; }), "i32"), "");
 }
 
 TEST(ExactMaps, WhatSavesNothingIsLeftAlone) {
   Draws draws(1);  // neighbouring floats, of two digits
-  EXPECT_EQ(maps_of(floats("f32", 5000,
-                           [&](std::uint64_t, int) {
-                             return 0x1p21 + static_cast<double>(draws.below(4096)) / 4;
-                           }),
-                    "f32"),
+  EXPECT_EQ(map_words_of(floats("f32", 5000,
+                                [&](std::uint64_t, int) {
+                                  return 0x1p21 + static_cast<double>(draws.below(4096)) / 4;
+                                }),
+                         "f32"),
             "");
 }
 
 TEST(ExactMaps, WantsAWholeGroupAndToBeAskedFor) {
-  EXPECT_EQ(maps_of(floats("f64", 128, hundredths()), "f64"), "decimal/2");
-  EXPECT_EQ(maps_of(floats("f64", 127, hundredths()), "f64"), "");
+  EXPECT_EQ(map_words_of(floats("f64", 128, hundredths()), "f64"), "decimal/2");
+  EXPECT_EQ(map_words_of(floats("f64", 127, hundredths()), "f64"), "");
   EncodeSettings settings = at_level(1);
   settings.coder = Coder::zstd;
-  EXPECT_EQ(maps_of(floats("f64", 1280, hundredths()), "f64", settings), "decimal/2");
+  EXPECT_EQ(map_words_of(floats("f64", 1280, hundredths()), "f64", settings), "decimal/2");
   settings.coder = Coder::raw;
-  EXPECT_EQ(maps_of(floats("f64", 1280, hundredths()), "f64", settings), "");
+  EXPECT_EQ(map_words_of(floats("f64", 1280, hundredths()), "f64", settings), "");
 }
 
 TEST(ExactMaps, LevelsHaveThemUnlessMapsAreOff) {

@@ -7,7 +7,7 @@
 namespace gdelta::test {
 namespace {
 
-constexpr std::size_t kRecords = 8192;
+constexpr std::size_t kExplainedRecords = 8192;
 
 template <class Value>
 void append(Bytes& bytes, Value value) {
@@ -21,7 +21,7 @@ Bytes integrated_twice(int lanes) {
   std::vector<std::int32_t> speed(lanes);
   std::vector<std::int32_t> place(lanes);
   Bytes bytes;
-  for (std::size_t i = 0; i < kRecords; ++i)
+  for (std::size_t i = 0; i < kExplainedRecords; ++i)
     for (int lane = 0; lane < lanes; ++lane) {
       speed[lane] += static_cast<std::int32_t>(random() % 16) - 8;
       place[lane] += speed[lane];
@@ -90,7 +90,7 @@ TEST(ExplainChunk, EachLaneHasAnOrderOfItsOwnWhereThatIsCheaper) {
   const Bytes smooth = integrated_twice(1);
   std::mt19937 random(9);
   Bytes values;
-  for (std::size_t i = 0; i < kRecords; ++i) {
+  for (std::size_t i = 0; i < kExplainedRecords; ++i) {
     values.insert(values.end(), smooth.begin() + 4 * i, smooth.begin() + 4 * (i + 1));
     append(values, static_cast<std::int32_t>(random() % 1000));
   }
@@ -101,7 +101,7 @@ TEST(ExplainChunk, EachLaneHasAnOrderOfItsOwnWhereThatIsCheaper) {
 TEST(ExplainChunk, FloatsAreAlsoTriedWithTheOtherMapAndStridesWithoutThem) {
   std::mt19937 random(4);
   Bytes values;
-  for (std::size_t i = 0; i < kRecords; ++i)
+  for (std::size_t i = 0; i < kExplainedRecords; ++i)
     append(values,
            static_cast<float>(std::sin(i * 0.01)) + static_cast<float>(random() % 8) * 1e-6f);
   const Explained floats = explain(values, encode_on_cpu("f32"));
@@ -142,7 +142,7 @@ TEST(ExplainChunk, WhatSymbolsTakeIsWhatTheyTook) {
 
 TEST(ExplainChunk, RepetitionMakesZstdTheCheapest) {
   Bytes values;
-  for (std::size_t i = 0; i < kRecords; ++i)
+  for (std::size_t i = 0; i < kExplainedRecords; ++i)
     append(values, static_cast<std::int32_t>((i % 37) * 2654435761u));
   EncodeOptions options = encode_on_cpu("i32");
   options.level = 2;  // looks for no strides, which would do as well
@@ -165,7 +165,7 @@ TEST(ExplainChunk, LanesHaveBitsWhereTheyArePackedAlone) {
 }
 
 TEST(ExplainChunk, AConstantColumnHasNothingToGain) {
-  const Bytes values(4 * kRecords, std::byte{7});
+  const Bytes values(4 * kExplainedRecords, std::byte{7});
   const ColumnExplanation column = explain(values, encode_on_cpu("i32")).columns[0];
   ASSERT_EQ(column.alternatives.size(), 1u);
   EXPECT_EQ(column.alternatives[0].coder, Coder::raw);
@@ -174,14 +174,14 @@ TEST(ExplainChunk, AConstantColumnHasNothingToGain) {
 TEST(ExplainChunk, ColumnsOfRecordsAreToldApart) {
   const Bytes smooth = integrated_twice(1);
   Bytes values;
-  for (std::size_t i = 0; i < kRecords; ++i) {
+  for (std::size_t i = 0; i < kExplainedRecords; ++i) {
     values.insert(values.end(), smooth.begin() + 4 * i, smooth.begin() + 4 * (i + 1));
     append(values, std::uint8_t{3});
   }
   const Explained explained = explain(values, encode_on_cpu("i32,u8"));
   ASSERT_EQ(explained.columns.size(), 2u);
-  EXPECT_EQ(cheapest(explained.columns[0], Coder::raw).compressed_bytes, 4 * kRecords);
-  EXPECT_EQ(cheapest(explained.columns[1], Coder::raw).compressed_bytes, kRecords);
+  EXPECT_EQ(cheapest(explained.columns[0], Coder::raw).compressed_bytes, 4 * kExplainedRecords);
+  EXPECT_EQ(cheapest(explained.columns[1], Coder::raw).compressed_bytes, kExplainedRecords);
 }
 
 TEST(ExplainChunk, RefusesWhatDoesNotFit) {

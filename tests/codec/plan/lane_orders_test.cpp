@@ -9,7 +9,7 @@
 namespace gdelta::test {
 namespace {
 
-ColumnBytes column_of(const Bytes& values, const Column& column) {
+ColumnBytes bytes_of_column(const Bytes& values, const Column& column) {
   const auto bytes = static_cast<std::size_t>(column.bytes());
   return {reinterpret_cast<const unsigned char*>(values.data()), bytes, values.size() / bytes,
           column};
@@ -18,7 +18,7 @@ ColumnBytes column_of(const Bytes& values, const Column& column) {
 TEST(LaneOrders, DifferencesSeeTheFirstValueBeforeAChunk) {
   ValueBytes values(4);
   for (int i = 0; i < 128; ++i) values.put(1'000'000'000 + i);
-  const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
+  const ColumnBytes column = bytes_of_column(values.bytes(), {ValueType::i32, 1, false});
   const ResidualSource source(column, format::Front{});
   // Residuals 0, 1, 1, …, zigzagged in two bits; a descriptor; one state.
   EXPECT_EQ(lane_bits(source, 0, 1, {2, 96}, Workers::alone()), 128u * 2 + 16 + 32);
@@ -39,7 +39,7 @@ TEST(LaneOrders, EachOrderCostsWhatItsResidualsDo) {
     for (int degree = 0; degree < 7; ++degree) power *= i - 300;
     values.put(power);
   }
-  const ColumnBytes column = column_of(values.bytes(), {ValueType::i64, 1, false});
+  const ColumnBytes column = bytes_of_column(values.bytes(), {ValueType::i64, 1, false});
   const ResidualSource source(column, format::Front{});
   for (int order = 0; order <= kMaxOrder; ++order)
     EXPECT_EQ(lane_bits(source, 0, order, {kMaxOrder, 96}, Workers::alone()),
@@ -52,7 +52,7 @@ TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
   Draws draws(1);
   ValueBytes values(4);
   for (int i = 0; i < 128 * 1000; ++i) values.put(i < 128 * 200 ? 0 : draws.around_zero(1 << 19));
-  const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
+  const ColumnBytes column = bytes_of_column(values.bytes(), {ValueType::i32, 1, false});
   const ResidualSource source(column, format::Front{});
   const double bits = static_cast<double>(lane_bits(source, 0, 0, {2, 96}, Workers::alone()));
   EXPECT_NEAR(bits / (0.8 * 128 * 1000 * 20), 1, 0.05);
@@ -72,7 +72,7 @@ TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
 TEST(LaneOrders, AHigherOrderIsTakenOnlyWhereItCostsLess) {
   // Nothing to gain: every order costs its states.
   const Bytes zeros(4 * 4096, std::byte{0});
-  const ColumnBytes column = column_of(zeros, {ValueType::i32, 1, false});
+  const ColumnBytes column = bytes_of_column(zeros, {ValueType::i32, 1, false});
   const ResidualSource source(column, format::Front{});
   EXPECT_EQ(choose_orders(source, std::nullopt, {8, 96}, Workers::alone()).orders[0], 0);
   EXPECT_EQ(choose_orders(source, 7, {8, 96}, Workers::alone()).orders[0], 7);
@@ -88,7 +88,7 @@ TEST(LaneOrders, ALongLookIsToldPieceByPieceToItsEnd) {
     int calls = 0;
   } listener;
   const Bytes zeros(2 * 128 * 3 * 4096, std::byte{0});
-  const ColumnBytes column = column_of(zeros, {ValueType::u8, 2, false});
+  const ColumnBytes column = bytes_of_column(zeros, {ValueType::u8, 2, false});
   choose_orders({column, format::Front{}}, std::nullopt, {8, ~std::uint64_t{0}}, Workers::alone(),
                 &listener);
   EXPECT_GE(listener.calls, 2 * 3);  // 4096 groups of each lane at a time

@@ -31,7 +31,7 @@ Bytes tuples(const char* record, std::uint64_t records, const FillTuple& fill) {
 }
 
 /// All lanes walk by themselves, but `target`, which stays near `source`.
-FillTuple walks(std::size_t target, std::size_t source) {
+FillTuple walks_behind(std::size_t target, std::size_t source) {
   return [=, draws = Draws(3)](std::uint64_t, std::vector<std::int64_t>& lanes) mutable {
     for (std::int64_t& lane : lanes) lane += draws.around_zero(40);
     if (target != source) lanes[target] = lanes[source] + draws.around_zero(2);
@@ -52,21 +52,21 @@ std::string steps_of(const Bytes& values, const char* record,
 
 TEST(QuickSteps, FindsTheLaneThatAnotherFollows) {
   for (const char* record : {"i8x2", "u16x2", "i16:bex2", "i24x2", "i32x2", "u64x2"})
-    EXPECT_EQ(steps_of(tuples(record, 3000, walks(1, 0)), record), "1-0") << record;
+    EXPECT_EQ(steps_of(tuples(record, 3000, walks_behind(1, 0)), record), "1-0") << record;
   for (const std::size_t source : {0, 1, 2})
-    EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks(3, source)), "i32x4"),
+    EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks_behind(3, source)), "i32x4"),
               "3-" + std::to_string(source));
 }
 
 TEST(QuickSteps, WideTuplesAreLeftAlone) {
-  EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks(3, 2)), "i32x4"), "3-2");
-  EXPECT_EQ(steps_of(tuples("i32x5", 3000, walks(4, 3)), "i32x5"), "");
+  EXPECT_EQ(steps_of(tuples("i32x4", 3000, walks_behind(3, 2)), "i32x4"), "3-2");
+  EXPECT_EQ(steps_of(tuples("i32x5", 3000, walks_behind(4, 3)), "i32x5"), "");
 }
 
 TEST(QuickSteps, LanesThatWalkByThemselvesAreLeftAlone) {
   for (const char* record : {"i16x2", "i32x3", "i64x4", "i8x7"})
-    EXPECT_EQ(steps_of(tuples(record, 3000, walks(0, 0)), record), "") << record;
-  EXPECT_EQ(steps_of(tuples("i32", 3000, walks(0, 0)), "i32"), "");
+    EXPECT_EQ(steps_of(tuples(record, 3000, walks_behind(0, 0)), record), "") << record;
+  EXPECT_EQ(steps_of(tuples("i32", 3000, walks_behind(0, 0)), "i32"), "");
 }
 
 // Lane 2 follows lane 1, which follows lane 0: each loses the other as it was.
@@ -171,14 +171,14 @@ TEST(QuickSteps, AnOrderThatIsAskedForIsWeighed) {
 }
 
 TEST(QuickSteps, WantAWholeGroup) {
-  EXPECT_EQ(steps_of(tuples("i16x2", 128, walks(1, 0)), "i16x2"), "1-0");
-  EXPECT_EQ(steps_of(tuples("i16x2", 127, walks(1, 0)), "i16x2"), "");
+  EXPECT_EQ(steps_of(tuples("i16x2", 128, walks_behind(1, 0)), "i16x2"), "1-0");
+  EXPECT_EQ(steps_of(tuples("i16x2", 127, walks_behind(1, 0)), "i16x2"), "");
 }
 
 TEST(QuickSteps, StreamsAreSmallerAndComeBack) {
   for (const char* record : {"u8x3", "i16x2", "i32x4"}) {
     const Layout layout = layout_of(record);
-    const Bytes values = tuples(record, 5000, walks(1, 0));
+    const Bytes values = tuples(record, 5000, walks_behind(1, 0));
     EncodeSettings without = at_level(1);
     without.maps = false;
     const auto size = [&](const EncodeSettings& settings) {

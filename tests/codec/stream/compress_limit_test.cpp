@@ -5,32 +5,32 @@
 #include "codec/stream/stream_tools.h"
 #include "gdelta/segment_stream.h"
 #include "held_memory.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
 // The sample, buffers' spare room and the like: the promise allows 32 MiB.
-constexpr std::uint64_t kFixed = 16 * kMiB;
+constexpr std::uint64_t kFixedOfWriting = 16 * kMiB;
 
 /// How a Writer gets its input.
-enum class Way { portions, file };
+enum class CompressWay { portions, file };
 
 /// Compresses through a Writer, counting what comes.
 Result<std::uint64_t> count_encoded(const Bytes& values, const EncodeOptions& options,
-                                    Way way = Way::portions) {
+                                    CompressWay way = CompressWay::portions) {
   std::uint64_t bytes = 0;
   const Sink count = [&bytes](std::span<const std::byte> block) -> Result<void> {
     bytes += block.size();
     return {};
   };
   Writer writer(count, options);
-  if (way == Way::file) {
+  if (way == CompressWay::file) {
     writer.set_total_bytes(values.size());
     if (auto written = writer.write_file(file_of(values)); !written)
       return tl::unexpected(written.error());
   }
-  for (std::size_t at = 0; way == Way::portions && at < values.size(); at += kMiB) {
+  for (std::size_t at = 0; way == CompressWay::portions && at < values.size(); at += kMiB) {
     const auto portion =
         std::span(values).subspan(at, std::min<std::size_t>(kMiB, values.size() - at));
     if (auto written = writer.write(portion); !written) return tl::unexpected(written.error());
@@ -51,10 +51,10 @@ TEST(CompressLimit, BoundsWhatIsHeldAndChangesNoByte) {
          {scratch + 2 * kMiB, scratch + 4 * kMiB, 2 * scratch + 12 * kMiB}) {
       SCOPED_TRACE(limit);
       options.memory_limit = limit;
-      for (const Way way : {Way::portions, Way::file}) {
+      for (const CompressWay way : {CompressWay::portions, CompressWay::file}) {
         const HeldMemory held;
         EXPECT_EQ(count_encoded(values, options, way).value(), free_size);
-        EXPECT_LE(held.peak(), limit + kFixed);
+        EXPECT_LE(held.peak(), limit + kFixedOfWriting);
       }
     }
   }

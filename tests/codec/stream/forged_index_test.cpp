@@ -51,7 +51,7 @@ Forgery right() {
 }
 
 template <class Value>
-std::string report_of(const Result<Value>& result) {
+std::string answer_of(const Result<Value>& result) {
   if (result) return "ok";
   const Error& error = result.error();
   return std::string(errc_name(error.code)) +
@@ -67,9 +67,9 @@ Result<Bytes> range_of(const Bytes& file, std::uint64_t begin, std::uint64_t end
 
 /// What every reader says of a file.
 void expect_everywhere(const Bytes& file, const std::string& expected) {
-  EXPECT_EQ(report_of(decompress(file, decode_on_cpu())), expected);
-  EXPECT_EQ(report_of(inspect(file)), expected);
-  EXPECT_EQ(report_of(range_of(file, 0, 150)), expected);
+  EXPECT_EQ(answer_of(decompress(file, decode_on_cpu())), expected);
+  EXPECT_EQ(answer_of(inspect(file)), expected);
+  EXPECT_EQ(answer_of(range_of(file, 0, 150)), expected);
 }
 
 std::string corrupt_at(std::uint64_t byte) { return "corrupt byte " + std::to_string(byte); }
@@ -119,7 +119,7 @@ TEST(ForgedIndex, NumbersThatCannotBeAreNotHandedOn) {
   const auto expect_found = [](const std::function<void(std::vector<IndexEntry>&)>& tell) {
     Forgery forged = right();
     tell(forged.entries);
-    EXPECT_EQ(report_of(inspect(forged.file(), {.models = false, .memory_limit = ~0ull})),
+    EXPECT_EQ(answer_of(inspect(forged.file(), {.models = false, .memory_limit = ~0ull})),
               corrupt_at(forged.end_at()));
   };
   for (const std::uint64_t records : {0ull, (1ull << 28) + 1, 1ull << 60, ~0ull})
@@ -137,12 +137,12 @@ TEST(ForgedIndex, ALieAboutALayoutIsFoundWhateverIsRead) {
     forged.entries[0].head.clear();
     format::append_layout_head(forged.entries[0].head, {parse_record(record).value(), {}});
     expect_everywhere(forged.file(), corrupt_at(forged.end_at()));
-    EXPECT_EQ(report_of(range_of(forged.file(), 0, 1)), corrupt_at(forged.end_at())) << record;
+    EXPECT_EQ(answer_of(range_of(forged.file(), 0, 1)), corrupt_at(forged.end_at())) << record;
   }
   Forgery longer = right();
   ++longer.entries[0].block_bytes;
   --longer.entries[1].block_bytes;
-  EXPECT_EQ(report_of(range_of(longer.file(), 149, 150)), corrupt_at(longer.end_at()));
+  EXPECT_EQ(answer_of(range_of(longer.file(), 149, 150)), corrupt_at(longer.end_at()));
 }
 
 TEST(ForgedIndex, ADamagedLayoutBlockBehindAGoodIndexIsFound) {
@@ -151,10 +151,10 @@ TEST(ForgedIndex, ADamagedLayoutBlockBehindAGoodIndexIsFound) {
   for (std::uint64_t byte = at; byte < at + forged.entries[0].block_bytes; ++byte) {
     Bytes file = forged.file();
     file[byte] ^= std::byte{0x10};
-    const std::string expected = report_of(decompress(file, decode_on_cpu()));
+    const std::string expected = answer_of(decompress(file, decode_on_cpu()));
     EXPECT_NE(expected, "ok");
     expect_everywhere(file, expected);
-    EXPECT_EQ(report_of(range_of(file, 149, 150)), expected) << byte;
+    EXPECT_EQ(answer_of(range_of(file, 149, 150)), expected) << byte;
   }
 }
 
@@ -223,7 +223,7 @@ TEST(ForgedIndex, LongerThanAnyIsPassedOverUnread) {
     bytes_read += count;
     return count;
   };
-  EXPECT_EQ(report_of(inspect(counting, file.size())), corrupt_at(made.end_at()));
+  EXPECT_EQ(answer_of(inspect(counting, file.size())), corrupt_at(made.end_at()));
   EXPECT_LT(bytes_read, 10000u);
   Bytes cut = file;
   cut.resize(cut.size() - 10);
@@ -233,8 +233,8 @@ TEST(ForgedIndex, LongerThanAnyIsPassedOverUnread) {
 TEST(ForgedIndex, ARangeThatOnlyTheIndexHasIsTheIndexsFault) {
   Forgery forged = right();
   --forged.entries[1].records;
-  EXPECT_EQ(report_of(range_of(forged.file(), 0, 150)), corrupt_at(forged.end_at()));
-  EXPECT_EQ(report_of(range_of(right().file(), 0, 151)), "invalid_argument");
+  EXPECT_EQ(answer_of(range_of(forged.file(), 0, 150)), corrupt_at(forged.end_at()));
+  EXPECT_EQ(answer_of(range_of(right().file(), 0, 151)), "invalid_argument");
 }
 
 TEST(ForgedIndex, WhatItSaysElsewhereStaysUnseen) {

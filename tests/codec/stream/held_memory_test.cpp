@@ -1,5 +1,6 @@
 // The instrument that other tests trust when they say how much memory something holds.
 #include "held_memory.h"
+#include "mebibyte.h"
 
 #include <cstdlib>
 #include <memory>
@@ -8,8 +9,6 @@
 
 namespace gdelta::test {
 namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 void expect_about(std::uint64_t bytes, std::uint64_t expected) {
   EXPECT_GE(bytes, expected);

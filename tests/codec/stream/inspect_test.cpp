@@ -2,11 +2,10 @@
 #include "codec/stream/stream_tools.h"
 #include "golden/plain_encoder.h"
 #include "held_memory.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST(Inspect, DescribesEveryFieldOfAModel) {
   const Layout layout = parse_record("f32x2,i16,u8").value();

@@ -9,14 +9,14 @@
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/segment_stream.h"
 #include "held_memory.h"
+#include "mebibyte.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
 // Buffers of fixed size: the promise allows 32 MiB.
-constexpr std::uint64_t kFixed = 6 * kMiB;
+constexpr std::uint64_t kFixedOfReading = 6 * kMiB;
 
 DecodeOptions limited(std::uint64_t memory_limit, int threads = 1) {
   DecodeOptions options = decode_on_cpu(threads);
@@ -87,10 +87,10 @@ TEST(MemoryLimit, OneChunkOfEveryCoderHoldsNoMoreThanItIsSaidToNeed) {
     const std::uint64_t need = need_of(stream);
     const HeldMemory held;
     EXPECT_EQ(count_decoded(stream, limited(need)).value(), values.size());
-    EXPECT_LE(held.peak(), need + kFixed);
+    EXPECT_LE(held.peak(), need + kFixedOfReading);
     const HeldMemory held_whole;
     EXPECT_EQ(decompress(stream, limited(need)).value().size(), values.size());
-    EXPECT_LE(held_whole.peak(), need + kFixed);
+    EXPECT_LE(held_whole.peak(), need + kFixedOfReading);
     const HeldMemory refused;
     EXPECT_EQ(count_decoded(stream, limited(need - 1)).error().code, Errc::memory_limit);
     EXPECT_LE(refused.peak(), kMiB);
@@ -110,7 +110,7 @@ TEST(MemoryLimit, BatchesAreBoundedByIt) {
         SCOPED_TRACE(limit);
         const HeldMemory held;
         EXPECT_EQ(count_decoded(stream, limited(limit, threads)).value(), values.size());
-        EXPECT_LE(held.peak(), limit + kFixed);
+        EXPECT_LE(held.peak(), limit + kFixedOfReading);
       }
   }
 }
@@ -225,7 +225,7 @@ TEST(MemoryLimit, EndsOfManySegmentsAreToldWithoutBeingHeld) {
                             });
     EXPECT_TRUE(done);
     EXPECT_EQ(told, kSegments);
-    EXPECT_LE(held.peak(), limit + kFixed);
+    EXPECT_LE(held.peak(), limit + kFixedOfReading);
   }
 }
 

@@ -2,11 +2,10 @@
 #include "codec/stream/stream_tools.h"
 #include "golden/plain_encoder.h"
 #include "held_memory.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 ReadAt reader_over(const Bytes& bytes) {
   return [&bytes](std::uint64_t offset, std::span<std::byte> buffer) -> Result<std::size_t> {

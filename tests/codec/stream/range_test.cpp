@@ -36,7 +36,7 @@ Bytes slice(const Bytes& bytes, std::size_t begin, std::size_t end) {
           bytes.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-EncodeOptions many_chunks() {
+EncodeOptions in_many_chunks() {
   EncodeOptions options = encode_on_cpu("i32x3");
   options.chunk_bytes = 1200;
   return options;
@@ -44,7 +44,7 @@ EncodeOptions many_chunks() {
 
 TEST(Range, EveryKindOfFileGivesEveryRange) {
   const Bytes values = walk_bytes(12 * 700 + 5);
-  const Bytes stream = compress(values, many_chunks()).value();
+  const Bytes stream = compress(values, in_many_chunks()).value();
   const Bytes small = compress(values, encode_on_cpu("i32x3")).value();
   Bytes skippable = {std::byte{0x53}, std::byte{0x2A}, std::byte{0x4D}, std::byte{0x18},
                      std::byte{2},    std::byte{0},    std::byte{0},    std::byte{0},
@@ -136,7 +136,7 @@ TEST(Range, InspectFromTheIndexReadsNoChunk) {
 
 TEST(Range, InspectDescribesChunksAndModels) {
   const Bytes values = walk_bytes(12 * 700 + 5);
-  EncodeOptions options = many_chunks();
+  EncodeOptions options = in_many_chunks();
   options.order = 2;
   options.coder = Coder::pack;
   const Bytes stream = compress(values, options).value();
@@ -168,7 +168,7 @@ TEST(Range, InspectDescribesChunksAndModels) {
 
 TEST(Range, ADamagedIndexIsPassedOverAndADamagedChunkHurtsOnlyItself) {
   const Bytes values = walk_bytes(12 * 700);
-  EncodeOptions options = many_chunks();
+  EncodeOptions options = in_many_chunks();
   options.coder = Coder::raw;
   const Bytes stream = compress(values, options).value();
   const StreamInfo info = inspect(stream).value();
@@ -190,7 +190,7 @@ TEST(Range, ADamagedIndexIsPassedOverAndADamagedChunkHurtsOnlyItself) {
 
 TEST(Range, EveryBitFlipGivesTheRangeOrTheErrorOfTheWholeFile) {
   const Bytes values = walk_bytes(12 * 300);
-  const Bytes stream = compress(values, many_chunks()).value();
+  const Bytes stream = compress(values, in_many_chunks()).value();
   const Bytes expected = slice(values, 1000, 2600);
   for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
     Bytes damaged = stream;

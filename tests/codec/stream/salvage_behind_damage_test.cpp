@@ -6,11 +6,12 @@
 #include "codec/stream/stream_tools.h"
 #include "codec/stream/walk/byte_input.h"
 #include "held_memory.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
 
-constexpr std::size_t kChunkBytes = 12 * 150;
+constexpr std::size_t kDamagedChunkBytes = 12 * 150;
 
 /// What salvage gave and told.
 struct Outcome {
@@ -19,16 +20,16 @@ struct Outcome {
   std::vector<SalvageGap> gaps;
 };
 
-enum class Way { pipe, file };
+enum class SalvageWay { pipe, file };
 
-Outcome salvage(const Bytes& stream, Way way, bool fill = false,
+Outcome salvage(const Bytes& stream, SalvageWay way, bool fill = false,
                 const DecodeOptions& options = decode_on_cpu()) {
   Outcome outcome;
   SalvageOptions salvaging;
   salvaging.fill = fill;
   salvaging.on_gap = [&outcome](const SalvageGap& gap) { outcome.gaps.push_back(gap); };
   const Sink sink = append_to(outcome.values);
-  if (way == Way::file) {
+  if (way == SalvageWay::file) {
     outcome.report =
         salvage_file(read_from(stream), stream.size(), sink, options, salvaging).value();
   } else {
@@ -38,12 +39,12 @@ Outcome salvage(const Bytes& stream, Way way, bool fill = false,
   return outcome;
 }
 
-class SalvageBehindDamage : public ::testing::TestWithParam<Way> {
+class SalvageBehindDamage : public ::testing::TestWithParam<SalvageWay> {
  protected:
   SalvageBehindDamage() {
-    values_ = random_bytes(10 * kChunkBytes);
+    values_ = random_bytes(10 * kDamagedChunkBytes);
     EncodeOptions options = encode_on_cpu("i32x3");
-    options.chunk_bytes = kChunkBytes;
+    options.chunk_bytes = kDamagedChunkBytes;
     options.coder = Coder::raw;
     stream_ = compress(values_, options).value();
     info_ = inspect(stream_).value();
@@ -63,15 +64,18 @@ class SalvageBehindDamage : public ::testing::TestWithParam<Way> {
     }
     return rest;
   }
-  bool is_file() const { return GetParam() == Way::file; }
+  bool is_file() const { return GetParam() == SalvageWay::file; }
 
   Bytes values_;
   Bytes stream_;
   StreamInfo info_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Ways, SalvageBehindDamage, ::testing::Values(Way::pipe, Way::file),
-                         [](const auto& way) { return way.param == Way::pipe ? "pipe" : "file"; });
+INSTANTIATE_TEST_SUITE_P(Ways, SalvageBehindDamage,
+                         ::testing::Values(SalvageWay::pipe, SalvageWay::file),
+                         [](const auto& way) {
+                           return way.param == SalvageWay::pipe ? "pipe" : "file";
+                         });
 
 TEST_P(SalvageBehindDamage, EveryFlippedByteCostsAtMostItsChunk) {
   for (std::size_t at = 0; at < stream_.size(); at += at % 100 < 40 ? 1 : 7) {
@@ -104,9 +108,9 @@ TEST_P(SalvageBehindDamage, GapsAreToldWithChunkPlaceAndLengthAndFilled) {
     const Outcome outcome = salvaged(damaged, fill);
     EXPECT_TRUE(outcome.values == without(lost, fill));
     EXPECT_EQ(outcome.report.chunks, 7u);
-    EXPECT_EQ(outcome.report.bytes, 7 * kChunkBytes);
+    EXPECT_EQ(outcome.report.bytes, 7 * kDamagedChunkBytes);
     EXPECT_EQ(outcome.report.lost_chunks, 3u);
-    EXPECT_EQ(outcome.report.filled_bytes, fill ? 3 * kChunkBytes : 0u);
+    EXPECT_EQ(outcome.report.filled_bytes, fill ? 3 * kDamagedChunkBytes : 0u);
     ASSERT_EQ(outcome.gaps.size(), 3u);
     std::size_t i = 0;
     for (const std::uint64_t number : lost) {
@@ -115,8 +119,9 @@ TEST_P(SalvageBehindDamage, GapsAreToldWithChunkPlaceAndLengthAndFilled) {
       EXPECT_GT(gap.reason.byte, info_.chunks[number].byte);  // the part
       EXPECT_LT(gap.reason.byte, info_.chunks[number].byte + info_.chunks[number].block_bytes);
       EXPECT_EQ(gap.reason.code, Errc::corrupt);
-      EXPECT_EQ(gap.decoded_bytes, kChunkBytes);
-      EXPECT_EQ(gap.decoded_at, fill ? number * kChunkBytes : (number - i + 1) * kChunkBytes);
+      EXPECT_EQ(gap.decoded_bytes, kDamagedChunkBytes);
+      EXPECT_EQ(gap.decoded_at,
+                fill ? number * kDamagedChunkBytes : (number - i + 1) * kDamagedChunkBytes);
     }
   }
 }
@@ -130,10 +135,10 @@ TEST_P(SalvageBehindDamage, AnIndexTellsTheLengthOfChunksWithoutHeads) {
   const SalvageGap& gap = outcome.gaps[0];
   EXPECT_EQ(gap.reason.chunk, 3u);
   EXPECT_EQ(gap.reason.byte, info_.chunks[3].byte);
-  EXPECT_EQ(gap.decoded_at, 3 * kChunkBytes);
+  EXPECT_EQ(gap.decoded_at, 3 * kDamagedChunkBytes);
   if (is_file()) {
     EXPECT_EQ(gap.chunks, 2u);
-    EXPECT_EQ(gap.decoded_bytes, 2 * kChunkBytes);
+    EXPECT_EQ(gap.decoded_bytes, 2 * kDamagedChunkBytes);
   } else {
     EXPECT_EQ(gap.chunks, 1u);  // at least
     EXPECT_FALSE(gap.decoded_bytes);
@@ -175,7 +180,6 @@ TEST_P(SalvageBehindDamage, TheIndexOfTheStreamBehindTheDamagedOneIsComparedAgai
 
 TEST_P(SalvageBehindDamage, TheMemoryLimitHoldsForBatchesAndForEveryChunk) {
   GDELTA_NEEDS_COUNTED_MEMORY();
-  constexpr std::size_t kMiB = 1 << 20;
   EncodeOptions encode = encode_on_cpu("u8");
   encode.level = 1;
   encode.coder = Coder::raw;

@@ -123,6 +123,24 @@ TEST(SegmentStream, PredictionInsideSegmentsHasToSaveEnoughBehindAns) {
   }
 }
 
+// At levels 1 and 2 it has to save more than elsewhere, for it takes longer: 5 % of segments of 32 are not enough there.
+TEST(SegmentStream, PredictionInsideSegmentsHasToSaveMoreAtTheFastestLevels) {
+  std::mt19937 random(3);
+  Segmentation uneven{"", {}};
+  for (int k = 0; k < 2000; ++k) uneven.lengths.push_back(random() % 64 + 1);
+  const Segmentation of_five{"", std::vector<std::uint64_t>(4000, 5)};
+  EncodeOptions options = encode_on_cpu("i32");
+  options.coder = Coder::pack;
+  const auto predictor_of = [&](const Segmentation& segments, int level) {
+    options.level = level;
+    const Bytes stream = compressed(segments, rising_values(segments, *options.layout), options);
+    return inspect(stream)->chunks.at(0).columns.at(0).predictor;
+  };
+  for (const int level : {1, 2}) EXPECT_EQ(predictor_of(uneven, level), Predictor::deltas);
+  EXPECT_EQ(predictor_of(uneven, 3), Predictor::segments);
+  for (const int level : {1, 2, 3}) EXPECT_EQ(predictor_of(of_five, level), Predictor::segments);
+}
+
 TEST(SegmentStream, DecimalsKeepTheirMapInsideSegments) {
   Segmentation segments{"tracks", std::vector<std::uint64_t>(60, 100)};
   std::vector<double> track;

@@ -3,11 +3,10 @@
 #include <set>
 
 #include "codec/stream/stream_tools.h"
+#include "mebibyte.h"
 
 namespace gdelta::test {
 namespace {
-
-constexpr std::size_t kMiB = 1 << 20;
 
 EncodeOptions quick(const char* record, std::uint64_t chunk_bytes, int threads) {
   EncodeOptions options = encode_on_cpu(record, threads);
