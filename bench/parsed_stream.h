@@ -8,7 +8,8 @@
 
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
-#include "codec/cuda/decode_launch.h"
+#include "codec/cuda/container/chunk_decode_cuda.h"
+#include "codec/cuda/device_layout.h"
 #include "gdelta/device.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 

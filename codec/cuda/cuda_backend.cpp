@@ -6,6 +6,7 @@
 
 #include "codec/backend/backend.h"
 #include "codec/coders/workers.h"
+#include "codec/cuda/column_kinds.h"
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/device_plan_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"

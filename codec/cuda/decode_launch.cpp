@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <numeric>
 #include <random>
 
-#include "codec/coders/maps_in_pages.h"
-#include "codec/coders/segments_in_pages.h"
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/container/place_tasks_cuda.h"
 #include "codec/cuda/container/take_heads_cuda.h"
 #include "codec/cuda/prepared_table.h"
 #include "codec/cuda/ready_tasks.h"
-#include "codec/cuda/scratch_layout.h"
-#include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/bitpack/segment_pages_cuda.h"
@@ -27,76 +22,6 @@
 
 namespace gdelta::cuda {
 namespace {
-
-struct DecodeScratch {
-  ColumnTask* tasks;
-  MapTask* map_tasks;
-  DictionaryTask* dictionaries;
-  unsigned char* table_values;
-  std::uint64_t table_room;
-  LaneMaps* lane_maps;
-  DecodeCounts counts;
-  std::uint64_t* warp_starts;
-  std::uint64_t* map_starts;
-  std::uint64_t* block_starts;
-  std::uint64_t* part_starts;
-  std::uint64_t* segment_starts;  // null if there are no segments
-  unsigned long long* damaged_at;
-  unsigned long long* differs_at;
-  unsigned long long* tickets;        // [device_layout.classes.size()]
-  unsigned long long* verdict_cells;  // [num_chunks], of prepared chunks
-  SegmentPlaces segments;
-};
-
-SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_layout,
-                            const DecodeCall& call) {
-  if (!device_layout.in_segments) return {};
-  SegmentPlaces segments;
-  segments.room = lengths_place(call.lengths, call.num_chunks + 1);
-  segments.chunks = layout.take<SegmentedChunk>(call.num_chunks);
-  segments.lengths = layout.take<std::uint32_t>(segments.room);
-  segments.starts = layout.take<std::uint32_t>(segments.room);
-  segments.residual_bytes = call.decoded_bytes;
-  segments.residuals = layout.take<unsigned char>(
-      call.decoded_bytes + kResidualsRoom * call.num_chunks * device_layout.num_slots);
-  segments.offsets = call.offsets;
-  segments.num_offsets = call.num_offsets;
-  segments.slot = device_layout.num_slots - 1;
-  return segments;
-}
-
-DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_layout,
-                           const DecodeCall& call) {
-  const std::uint64_t num_chunks = call.num_chunks;
-  const std::uint64_t tasks = num_chunks * device_layout.num_slots;
-  DecodeScratch scratch;
-  scratch.tasks = layout.take<ColumnTask>(tasks);
-  scratch.map_tasks = layout.take<MapTask>(tasks);
-  scratch.dictionaries = layout.take<DictionaryTask>(call.kinds.dictionaries ? tasks : 0);
-  scratch.table_room = call.kinds.dictionaries
-                           ? table_room(call.decoded_bytes, num_chunks, device_layout.num_slots)
-                           : 0;
-  scratch.table_values = layout.take<unsigned char>(scratch.table_room);
-  scratch.lane_maps = layout.take<LaneMaps>(tasks);
-  scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
-  scratch.counts.map_pages = layout.take<std::uint32_t>(tasks);
-  scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
-  scratch.counts.parts = layout.take<std::uint32_t>(tasks);
-  const std::uint64_t segmented = device_layout.in_segments ? tasks : 0;
-  if (segmented > 0) scratch.counts.segment_pages = layout.take<std::uint32_t>(segmented);
-  scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.map_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.segment_starts = segmented > 0 ? layout.take<std::uint64_t>(segmented + 1) : nullptr;
-  scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
-  scratch.differs_at = layout.take<unsigned long long>(num_chunks);
-  scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
-  scratch.verdict_cells =
-      layout.take<unsigned long long>(call.prepared_pages.empty() ? 0 : num_chunks);
-  scratch.segments = take_segments(layout, device_layout, call);
-  return scratch;
-}
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
 constexpr std::uint64_t kFewRecords = 8;  // of a segment, if many tuples are heads
@@ -137,140 +62,6 @@ bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& k
                                (kinds.page_coders == 0 || !is_wide(column.tuple));
                       });
 }
-
-int class_tuple(const Column& column) { return is_wide(column.tuple) ? kMaxTuple : column.tuple; }
-
-}  // namespace
-
-void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
-                FrontPasses passes) {
-  using format::DeviceDecoding;
-  const DeviceDecoding decoding = format::coder_traits(coder).device;
-  if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
-    if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple)) {
-      kinds.page_coders |= 1u << static_cast<int>(coder);
-      kinds.page_groups = std::max(kinds.page_groups, page_groups);
-    } else {
-      kinds.warp_pages = true;
-    }
-    kinds.strides |= passes.strides > 0;
-    kinds.stride_pairs |= passes.strides > 1;
-    kinds.stride_columns += passes.strides > 0 ? 1 : 0;
-    kinds.linear |= passes.linear;
-    kinds.segment_pages |= passes.segments == SegmentJoin::pages;
-    kinds.segment_passes |= passes.segments == SegmentJoin::passes;
-    kinds.maps |= passes.maps;
-    kinds.map_passes |= passes.map_passes;
-    kinds.exceptions |= passes.exceptions;
-    kinds.dictionaries |= passes.dictionaries;
-  } else {
-    kinds.placed = true;
-  }
-}
-
-bool add_column(ChunkKinds& kinds, const format::ColumnHead& head, const Column& column) {
-  const format::ColumnModel& model = head.model;
-  if (!head.decodes_on_device() || host_joins_pages(value_bytes(column.type), column.tuple, model))
-    return false;
-  add_column(kinds, model.section.coder, column.tuple, model.section.part_groups,
-             {.strides = model.front.num_strides,
-              .linear = format::predictor_traits(model.front.predictor).device ==
-                        format::DevicePrediction::runs,
-              .segments = segment_join_of(model.front.predictor, model.front.says_states),
-              .maps = format::maps_in_a_pass(model.front),
-              .map_passes = has_map_passes(head, column),
-              .exceptions = head.exceptions > 0,
-              .dictionaries = head.table_entries > 0});
-  return true;
-}
-
-DeviceLayout make_device_layout(const Layout& layout, bool in_segments) {
-  DeviceLayout device_layout;
-  device_layout.record_bytes = layout.record_bytes();
-  // The columns, and behind them the one of opaque chunks.
-  std::vector<Column> columns = layout.columns;
-  columns.push_back(byte_layout().columns.front());
-  const auto opaque = static_cast<std::uint32_t>(layout.columns.size());
-  std::vector<std::uint32_t> order(columns.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto key = [&](std::uint32_t c) {
-    return std::pair(value_bytes(columns[c].type), class_tuple(columns[c]));
-  };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
-
-  std::uint32_t offset = 0;
-  for (const Column& column : layout.columns) {
-    device_layout.columns.push_back({.type = static_cast<std::uint8_t>(column.type),
-                                     .tuple = column.tuple,
-                                     .big_endian = static_cast<std::uint8_t>(column.big_endian),
-                                     .reserved = 0,
-                                     .offset = offset,
-                                     .slot = 0,
-                                     .reserved2 = 0});
-    offset += static_cast<std::uint32_t>(column.bytes());
-  }
-  for (std::uint32_t slot = 0; slot < order.size(); ++slot) {
-    if (order[slot] == opaque) {
-      device_layout.opaque_slot = slot;
-    } else {
-      device_layout.columns[order[slot]].slot = slot;
-    }
-    const auto [bytes, tuple] = key(order[slot]);
-    if (device_layout.classes.empty() || device_layout.classes.back().value_bytes != bytes ||
-        device_layout.classes.back().tuple != tuple)
-      device_layout.classes.push_back({.value_bytes = bytes,
-                                       .tuple = tuple,
-                                       .most_tuple = 1,
-                                       .first_slot = slot,
-                                       .end_slot = slot});
-    SlotClass& last = device_layout.classes.back();
-    last.end_slot = slot + 1;
-    last.most_tuple = std::max<int>(last.most_tuple, columns[order[slot]].tuple);
-  }
-  device_layout.num_slots = static_cast<std::uint32_t>(order.size());
-  device_layout.in_segments = in_segments;
-  if (in_segments) {
-    device_layout.classes.push_back({.value_bytes = value_bytes(format::kLengthColumn.type),
-                                     .tuple = format::kLengthColumn.tuple,
-                                     .most_tuple = format::kLengthColumn.tuple,
-                                     .first_slot = device_layout.num_slots,
-                                     .end_slot = device_layout.num_slots + 1});
-    ++device_layout.num_slots;
-  }
-  return device_layout;
-}
-
-std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
-                                        std::span<const TableChunk> chunks) {
-  const auto num_columns = static_cast<std::uint32_t>(device_layout.columns.size());
-  const ChunkTableHeader header{
-      .num_chunks = chunks.size(),
-      .num_columns = num_columns,
-      .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes),
-      .opaque_slot = device_layout.opaque_slot,
-      .reserved = 0};
-  std::vector<std::byte> bytes(table_chunks_at(num_columns) + chunks.size_bytes());
-  std::memcpy(bytes.data(), &header, sizeof header);
-  if (num_columns > 0)
-    std::memcpy(bytes.data() + table_columns_at(), device_layout.columns.data(),
-                num_columns * sizeof(TableColumn));
-  if (!chunks.empty())
-    std::memcpy(bytes.data() + table_chunks_at(num_columns), chunks.data(), chunks.size_bytes());
-  return bytes;
-}
-
-std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, const DecodeCall& call) {
-  ScratchLayout layout;
-  take_scratch(layout, device_layout, call);
-  return layout.bytes();
-}
-
-const std::uint32_t* decoded_lengths(const DeviceLayout& device_layout, const DecodeCall& call) {
-  ScratchLayout layout(call.scratch);
-  return take_scratch(layout, device_layout, call).segments.lengths;
-}
-
-namespace {
 
 UnpackArgs args_of(const SlotClass& slots, const DecodeCall& call, const DecodeScratch& scratch,
                    const std::uint64_t* starts, unsigned long long* tickets) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/cuda/decode_launch.h"
 #include "codec/cuda/host_copy.h"
 
 namespace gdelta::cuda {

@@ -8,9 +8,10 @@
 
 #include "codec/backend/backend.h"
 #include "codec/coders/workers.h"
-#include "codec/cuda/decode_launch.h"
+#include "codec/cuda/device_layout.h"
 #include "codec/cuda/device_memory.h"
 #include "codec/cuda/flights.h"
+#include "gdelta/chunk_kinds.h"
 
 namespace gdelta::cuda {
 

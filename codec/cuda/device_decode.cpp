@@ -1,6 +1,7 @@
 // The device API's decoding half.
 #include <algorithm>
 
+#include "codec/cuda/column_kinds.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/prepared_table.h"

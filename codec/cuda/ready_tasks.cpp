@@ -4,8 +4,10 @@
 #include <cstring>
 #include <limits>
 
+#include "codec/cuda/column_kinds.h"
 #include "codec/cuda/container/make_tasks.h"
 #include "codec/cuda/container/place_tasks_cuda.h"
+#include "codec/cuda/device_layout.h"
 
 namespace gdelta::cuda {
 namespace {

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "codec/cuda/decode_launch.h"
 #include "codec/cuda/known_heads.h"
 #include "gdelta/device.h"
 

@@ -9,7 +9,7 @@
 #include "codec/cuda/container/place_tasks_cuda.h"
 #include "codec/cuda/container/take_heads_cuda.h"
 #include "codec/cuda/cuda_cases.h"
-#include "codec/cuda/decode_launch.h"
+#include "codec/cuda/device_layout.h"
 #include "codec/cuda/scratch_layout.h"
 #include "codec/stream/segment_cases.h"
 #include "formats/gdelta/column_head.h"
