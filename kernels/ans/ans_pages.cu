@@ -305,6 +305,10 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       if (has_maps && device::warp_uniform(is_looked_up<ValueBytes>(maps->lanes[0]))) {
         if constexpr (may_look_up(ValueBytes, 1))
           decode(ans_page::LookUpOfLane<ValueBytes>(*maps), odd);
+      } else if (has_maps &&
+                 device::warp_uniform(ans_page::DecimalOfLane<ValueBytes>::is_that_of(*maps))) {
+        if constexpr (ans_page::DecimalOfLane<ValueBytes>::kMayBe)
+          decode(ans_page::DecimalOfLane<ValueBytes>(*maps), odd);
       } else if (has_maps) {
         decode(ans_page::MapOfLane<ValueBytes>(*maps), odd);
       } else if (odd) {

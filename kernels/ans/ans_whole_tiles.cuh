@@ -160,6 +160,48 @@ struct MapOfLane {
     if (big_endian) swap_values(ValueBytes, values);
   }
 };
+/// Or it is decimal: tiles neither ask for the map nor load what quotients of short words take (maps/scaled.h).
+template <int ValueBytes>
+struct DecimalOfLane {
+  static constexpr bool kMayBe = ValueBytes >= 4;
+  __device__ static bool is_that_of(const LaneMaps& maps) {
+    return kMayBe && maps.lanes[0].map == kMapNumber<DecimalMap>;
+  }
+
+  DecimalMap map;
+  PowerOfTen<float> short_power;
+  bool big_endian;
+
+  /// The whole warp calls it.
+  __device__ explicit DecimalOfLane(const LaneMaps& maps)
+      : map(LaneMapsOfWarp(maps).of(0)),
+        short_power(short_power_of_ten(min(map.digits, kMostShortDigits))),
+        big_endian(LaneMapsOfWarp(maps).contents().big_endian) {}
+  __device__ void undo(WordOf<ValueBytes> (&values)[kAnsRun]) const {
+    if (are_short(values)) {
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) {
+        const auto word = static_cast<std::int32_t>(values[i]);
+        values[i] = bits_as<std::uint32_t>(quotient_by(static_cast<float>(word), short_power));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) values[i] = map.undo(values[i], 8 * ValueBytes);
+    }
+    if (big_endian) swap_values(ValueBytes, values);
+  }
+
+ private:
+  __device__ bool are_short(const WordOf<ValueBytes> (&values)[kAnsRun]) const {
+    if constexpr (ValueBytes != 4) return false;
+    constexpr std::uint32_t kMost = DecimalMap::kMostShort;
+    std::uint32_t most = 0;
+#pragma unroll
+    for (int i = 0; i < kAnsRun; ++i)
+      most = max(most, static_cast<std::uint32_t>(values[i]) + kMost);
+    return most <= 2 * kMost && map.has_short_power();
+  }
+};
 /// Or it is looked up.
 template <int ValueBytes>
 struct LookUpOfLane {

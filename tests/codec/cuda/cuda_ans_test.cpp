@@ -5,6 +5,9 @@
 #include <bit>
 
 #include "codec/cuda/cuda_cases.h"
+#include "codec/cuda/mapped_values.h"
+#include "formats/gdelta/chunk_block.h"
+#include "kernels/words/maps/scaled.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
@@ -108,6 +111,37 @@ TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
     }
     expect_decoded(chunks, layout);
   }
+}
+
+TEST(CudaAnsSmall, RestoresMapsOfALaneInWholeTiles) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::int64_t kMostShort = DecimalMap::kMostShort;
+  for (const ValueType type : {ValueType::f32, ValueType::f64})
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{type, 1, big_endian}}};
+      const int bytes = value_bytes(type);
+      std::vector<TestChunk> chunks;
+      const auto add = [&](const LaneMapping& mapping, std::int64_t first) {
+        Bytes values;
+        std::uint32_t random = 1;
+        for (std::int64_t i = 0; i < 5200; ++i) {  // twenty tiles, and a part of one
+          random = random * 1664525 + 1013904223;
+          const std::int64_t word = first + i / 256 * 17 + (random >> 26);
+          put_value(values, value_of(mapping, bytes, static_cast<std::uint64_t>(word)), bytes,
+                    big_endian);
+        }
+        chunks.push_back(
+            mapped_chunk(layout, values, ans_model(1, 48), ColumnMaps{.lanes = {mapping}}));
+        const auto parsed = format::parse_chunk_block(chunks.back().block, 0, layout);
+        ASSERT_TRUE(parsed.has_value());
+        EXPECT_EQ(parsed->columns[0].model.section.coder, Coder::ans);
+      };
+      for (const std::uint64_t digits : {0, 3, 10, 12})
+        for (const std::int64_t first : {std::int64_t{-300}, kMostShort - 200, -kMostShort - 200})
+          add({.map = number_of(ValueMap::decimal), .step = digits}, first);
+      add({.map = number_of(ValueMap::scaled), .step = std::bit_cast<std::uint64_t>(0.125)}, -300);
+      expect_decoded(chunks, layout);
+    }
 }
 
 /// Offsets of few bits and of many stand side by side in whole tiles, up to all bits of the type; all residuals are
