@@ -66,7 +66,7 @@ struct Recording {
   std::string name;
   Layout layout;
   std::vector<std::byte> bytes;  // whole groups of tuples
-  std::vector<std::byte> streams[std::size(kEfforts)];
+  std::vector<std::byte> streams[std::size(kEfforts)] = {};
 
   const Column& column() const { return layout.columns[0]; }
 };
@@ -155,7 +155,7 @@ class Repeated {
 };
 
 struct Row {
-  std::string codec, level, coder, order;
+  std::string codec = {}, level = {}, coder = {}, order = {};
   double ratio = 0;
   double encode = 0;  // GB/s; 0: not measured
   double decode = 0, verified = 0;

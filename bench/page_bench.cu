@@ -95,8 +95,10 @@ Packed pack_values(const Recording& recording, std::span<const std::byte> values
   packed.blocks.resize((values.size() + chunk_bytes - 1) / chunk_bytes);
   tbb::parallel_for(std::size_t{0}, packed.blocks.size(), [&](std::size_t i) {
     const std::uint64_t at = i * chunk_bytes;
+    ChunkPlan plan;
+    plan.columns = {model};
     packed.blocks[i] = encode_chunk(values.subspan(at, std::min(chunk_bytes, values.size() - at)),
-                                    recording.layout, false, {{model}});
+                                    recording.layout, false, plan);
   });
   const std::uint32_t states = format::page_state_bytes(model.front, recording.layout.columns[0]);
   std::uint64_t records = values.size() / record_bytes;

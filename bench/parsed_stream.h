@@ -62,7 +62,8 @@ class ParsedStream {
                                 .differs_at = differs_at,
                                 .count = count,
                                 .kinds = {.maps = false, .dictionaries = false},
-                                .verify = false};
+                                .verify = false,
+                                .stride_pages = 0};
     GDELTA_CHECK(cuda::launch_parse_chunks(parse, stream));
     tasks_.resize(chunks);
     GDELTA_CHECK(cudaMemcpyAsync(tasks_.data(), device_tasks_ + first_task_,

@@ -39,7 +39,7 @@ struct Workload {
   std::string name;
   Layout layout;
   std::vector<std::uint64_t> offsets{0};
-  Bytes values;
+  Bytes values = {};
 };
 
 /// Column indices that rise inside each segment, i32; `length` is asked for the length of each.

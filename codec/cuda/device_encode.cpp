@@ -183,6 +183,9 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   pack.part_checks = layout.take<std::uint32_t>(sums.pages);
   scratch.maps = {.shape = shape,
                   .tasks = pack.tasks,
+                  .part_checks = nullptr,
+                  .maps = {},
+                  .words = nullptr,
                   .words_pitch = cuda::words_pitch_of(shape.chunk_records * shape.tuple_bytes)};
   if (shape.exact_maps != 0) {
     cuda::ExactMaps& maps = scratch.maps.maps;

@@ -80,7 +80,8 @@ struct LookedUpColumn {
                                     .values = expanded.data(),
                                     .tables_at = kTablesAt,
                                     .type = static_cast<std::uint8_t>(column.type),
-                                    .big_endian = column.big_endian};
+                                    .big_endian = column.big_endian,
+                                    .looked_up_before = false};
     unsigned long long damaged_at = kNoDamage;
     const UndoDictionariesArgs undo{&task, &dictionary, 1, &damaged_at};
     EXPECT_EQ(launch_expand_tables(undo, indices.size(), nullptr), cudaSuccess);

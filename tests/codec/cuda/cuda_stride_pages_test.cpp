@@ -181,7 +181,9 @@ TEST(CudaStridePagesSmall, DamageIsReportedAsByAPass) {
     ASSERT_EQ(by_blocks.status[i].byte, by_pass.status[i].byte) << i;
     const Errc expected = i % 2 == 0 ? Errc::corrupt : Errc::ok;
     ASSERT_EQ(by_blocks.status[i].code, static_cast<int>(expected)) << i;
-    if (i % 2 == 1) EXPECT_TRUE(by_blocks.contents[i] == chunks[i].values) << i;
+    if (i % 2 == 1) {
+      EXPECT_TRUE(by_blocks.contents[i] == chunks[i].values) << i;
+    }
   }
 }
 

@@ -190,8 +190,9 @@ TEST(DeviceMapsCudaSmall, FindsStepsOfFloatsThatArePowersOfTwo) {
       for (int i = 0; i < 900 * column.tuple; ++i)
         put_float(values, column,
                   std::ldexp(static_cast<double>(200001 + random() % 64), exponent));
-      if (exponent == -13)
+      if (exponent == -13) {
         EXPECT_EQ(maps_at_level_1(values, column, 0)[0].substr(0, 6), "scaled") << record;
+      }
       expect_stream_of_cpu(values, column, 0, std::nullopt);
       expect_stream_of_cpu(values, column, 500 * column.bytes(), 1, 0, Coder::ans);
     }

@@ -12,10 +12,10 @@ namespace gdelta::test {
 namespace {
 
 constexpr std::size_t kChunkBytes = 4096;
-constexpr std::size_t kChunks = 50;
+constexpr std::size_t kReportedChunks = 50;
 constexpr std::size_t kTailBytes = 6;  // a chunk of a record and one of half a record
 constexpr std::size_t kLongChunk = 8 << 20;
-constexpr std::size_t kTotalBytes = kChunks * kChunkBytes + kTailBytes;
+constexpr std::size_t kTotalBytes = kReportedChunks * kChunkBytes + kTailBytes;
 
 /// Keeps what it is told, and says stop at a number of calls.
 struct Listener {
@@ -48,7 +48,7 @@ EncodeOptions fifty_chunks(int threads) {
 
 void expect_every_chunk(const Listener& listener, const std::string& what) {
   SCOPED_TRACE(what);
-  ASSERT_EQ(listener.told.size(), kChunks + 2);
+  ASSERT_EQ(listener.told.size(), kReportedChunks + 2);
   for (std::size_t i = 1; i < listener.told.size(); ++i)
     EXPECT_GT(listener.told[i], listener.told[i - 1]);
   EXPECT_LE(listener.told.front(), kChunkBytes);
@@ -86,8 +86,9 @@ TEST_F(Progress, EveryChunkIsToldOnceAndTheLastNumberIsTheTotal) {
 TEST_F(Progress, NumbersAreThoseOfWholeChunksInTheirOrderOnOneThread) {
   Listener listener;
   ASSERT_TRUE(compress(values_, listener.heard(fifty_chunks(1))));
-  for (std::size_t i = 0; i < kChunks; ++i) EXPECT_EQ(listener.told[i], (i + 1) * kChunkBytes);
-  EXPECT_EQ(listener.told[kChunks], kTotalBytes - 2);
+  for (std::size_t i = 0; i < kReportedChunks; ++i)
+    EXPECT_EQ(listener.told[i], (i + 1) * kChunkBytes);
+  EXPECT_EQ(listener.told[kReportedChunks], kTotalBytes - 2);
 }
 
 TEST_F(Progress, ARangeCountsTheChunksThatItTouches) {
