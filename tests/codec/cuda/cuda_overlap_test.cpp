@@ -187,7 +187,9 @@ TEST(CudaOverlapSmall, DecodesPreparedChunksFromAGraph) {
     GDELTA_CUDA_OK(cudaStreamSynchronize(cuda_stream));
     EXPECT_EQ(range.chunk_status()[0].code, static_cast<int>(is_damaged ? Errc::corrupt : Errc::ok))
         << run;
-    if (!is_damaged) EXPECT_TRUE(range.out.to_host() == values) << run;
+    if (!is_damaged) {
+      EXPECT_TRUE(range.out.to_host() == values) << run;
+    }
   }
   GDELTA_CUDA_OK(cudaGraphExecDestroy(ready));
   GDELTA_CUDA_OK(cudaGraphDestroy(graph));
