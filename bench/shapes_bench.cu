@@ -1,6 +1,6 @@
 // device_decode and device_encode by shape of the values: device memory to device memory, beside a copy.
 //
-//   shapes_bench [decode|encode|gpus|all] [MiB of values] [SHAPES: i32x8,pack:i16x2,...]     prints CSV
+//   shapes_bench [decode|encode|gpus|all] [MiB of values] [SHAPES: i32x8,pack:i16x2,stride:i32,...]     prints CSV
 //
 // GB are 10^9 bytes of values, speeds the median of eleven runs behind two. `share_of_floor` is that of the time a copy
 // would take for the values and the compressed bytes: 2 copy / (1 + 1/ratio). Energy is the driver's counter over
@@ -193,7 +193,7 @@ std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::ui
   tbb::parallel_for(std::uint64_t{0}, (bytes + stretch - 1) / stretch, [&](std::uint64_t s) {
     const std::uint64_t begin = s * stretch;
     const auto own = std::span(values).subspan(begin, std::min(stretch, bytes - begin));
-    fill_random_walks(own, column, shape.order, shape.exceptions, s + 1);
+    fill_random_walks(own, column, shape.order, shape.exceptions, s + 1, shape.stride);
     step_walks(own, shape, column.type);
     if (shape.map == "differences") follow_the_first(own, column);
   });
@@ -210,6 +210,7 @@ void bench_encode(const WalkShape& shape, int asked_order, std::uint64_t total,
   encode.values_bytes = values.size();
   encode.chunk_bytes = chunk_bytes;
   if (asked_order >= 0) encode.order = asked_order;
+  encode.stride = shape.stride;
   if (shape.coder != Coder::pack) encode.coder = shape.coder;
   const ChunkTable table = device_encode_table(encode).value();
   encode.stream_room = device_encode_bound(encode).value();
@@ -243,14 +244,15 @@ void bench_encode(const WalkShape& shape, int asked_order, std::uint64_t total,
     GDELTA_CHECK(cudaFree(memory));
 }
 
-/// Which rows are asked for: the shapes of their records, "pack" or "ans" before a colon if only those
-/// of one coder are. All if there are none.
+/// Which rows are asked for: the shapes of their records, "pack", "ans" or "stride" before a colon if only those
+/// of one coder, or with a stride, are. All if there are none.
 class Selection {
  public:
   explicit Selection(std::string shapes) : shapes_(std::move(shapes)) {}
 
   bool has(const WalkShape& shape) const {
     const std::string record = shape.record, coder(coder_name(shape.coder));
+    if (shape.stride > 0 && names("stride:" + record)) return true;
     return shapes_.empty() || names(record) || names(coder + ":" + record);
   }
 
@@ -373,6 +375,9 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                             {{"u8x3", 1, .01, kPack, "differences"}, -1},
                                             {{"i32x8", 1, .01, kPack, "differences"}, -1},
                                             {{"f64x2", 1, 0, kPack, "decimal"}, -1},
+                                            {{"i32", 1, .01, kPack, "", 24}, 1},
+                                            {{"i32", 1, .01, kPack, "", 24}, -1},
+                                            {{"i16x2", 1, .01, kPack, "", 24}, -1},
                                             {{"i32", 1, .01, kAns}, 1},
                                             {{"i32", 1, .01, kAns}, -1},
                                             {{"i32x3", 2, .01, kAns}, 2},
@@ -380,7 +385,8 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                             {{"u8", 1, .01, kAns}, 1},
                                             {{"i64", 2, .01, kAns}, 2},
                                             {{"f64", 1, 0, kAns, "decimal"}, -1},
-                                            {{"i16x2", 1, .01, kAns, "differences"}, -1}})
+                                            {{"i16x2", 1, .01, kAns, "differences"}, -1},
+                                            {{"i32", 1, .01, kAns, "", 24}, -1}})
     if (selection.has(what.shape))
       bench_encode(what.shape, what.asked_order, total, what.chunk_bytes, copy);
 }

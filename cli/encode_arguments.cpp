@@ -80,6 +80,9 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
   app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
       ->option_text("N")
       ->check(CLI::Range(0, kMaxOrder));
+  app.add_option("--stride", options.stride, "Try differences to so many records before")
+      ->option_text("N")
+      ->check(CLI::Range(std::uint64_t{2}, kMaxStride));
   add_parsed_option(
       app, "--coder", "CODER", "For every chunk: " + asked_coder_names(),
       [&options](const std::string& text) { return assign(options.coder, parse_coder(text)); });

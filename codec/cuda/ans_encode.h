@@ -15,6 +15,7 @@ struct AnsEncodeSizes {
   std::uint32_t most_pages = 0;  // of a task
   int value_bytes = 0;
   int tuple = 0;
+  bool has_strides = false;
   std::uint32_t state_room = 0;  // bytes of a page's states, at most
   std::uint64_t pages = 0;
   std::uint64_t units = 0;
@@ -42,7 +43,8 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
   args.out = pack.out;
   args.value_bytes = static_cast<std::uint8_t>(sizes.value_bytes);
   args.tuple = static_cast<std::uint8_t>(sizes.tuple);
-  if (!args.is_narrow()) {
+  args.has_strides = sizes.has_strides;
+  if (!args.makes_residuals()) {
     args.residuals = layout.take<Word>(sizes.values);
     args.page_states = layout.take<unsigned char>(sizes.pages * sizes.state_room);
   }
@@ -61,7 +63,7 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
 /// All that comes before sections are placed.
 template <class Word>
 cudaError_t launch_size_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
-  if (!args.is_narrow())
+  if (!args.makes_residuals())
     if (auto error = launch_ans_residuals(args, stream)) return error;
   if (auto error = launch_fit_ans(args, stream)) return error;
   if (auto error = launch_classify_ans(args, stream)) return error;

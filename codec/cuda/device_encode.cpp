@@ -10,6 +10,7 @@
 #include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/plan_steps_cuda.h"
+#include "codec/cuda/container/plan_strides_cuda.h"
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/symbol_orders_cuda.h"
 #include "codec/cuda/container/write_stream_cuda.h"
@@ -75,6 +76,8 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
+  if (encode.stride == 1 || encode.stride > kMaxStride)
+    return fail(Errc::invalid_argument, "there is no such stride: strides are 2 to 2^22");
   if (encode.coder && !is_asked(encode, cuda::SectionKind::pack) && !encodes_ans(encode))
     return fail(Errc::invalid_argument, "the device encodes with pack or ans");
   const auto tuple_bytes = static_cast<std::uint64_t>(encode.column.bytes());
@@ -98,6 +101,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   for (const ValueMap map : plain_maps(encode.column.type, kDeviceLevel))
     shape.maps[shape.num_maps++] = static_cast<std::uint8_t>(map);
   shape.exact_maps = maps_to_find(encode);
+  shape.asked_stride = static_cast<std::uint32_t>(encode.stride);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
@@ -142,6 +146,7 @@ struct EncodeScratch {
   cuda::MapChunksArgs maps;
   cuda::MakeDictionariesArgs dictionaries;
   cuda::PlanStepsArgs steps;
+  cuda::PlanStridesArgs strides;
   cuda::PackArgs pack;
   cuda::MakeChecksArgs checks;
   std::uint64_t* entries;
@@ -218,6 +223,7 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
     scratch.steps.stepped = pack.stepped;
     scratch.plan.num_stepped = pack.stepped.count;
   }
+  scratch.strides = {.shape = shape, .tasks = pack.tasks};
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
                     .max_parts = sums.pages,
@@ -234,6 +240,7 @@ cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const DeviceEnco
   cuda::AnsEncodeSizes sizes{.tasks = sums.tasks,
                              .value_bytes = shape.value_bytes,
                              .tuple = shape.tuple,
+                             .has_strides = shape.asked_stride > 0,
                              .pages = sums.pages,
                              .units = sums.units,
                              .values = sums.values};
@@ -261,8 +268,9 @@ std::uint64_t bound_of(const cuda::CutShape& shape) {
   // Fields at their longest: tag, head_bytes, payload_bytes, records, kinds, the model up to its ends
   // of parts, check, and the entry in the index. A packed section with its ends and what the head says of maps is smaller
   // than the values; checks come to that.
+  const std::uint64_t stride = shape.asked_stride > 0 ? 4 + 1 : 0;
   const std::uint64_t frame =
-      1 + 4 + 5 + 5 + 1 + (4 + 5 + 1 + 3 + 1 + shape.tuple + 1 + 4) + 4 + (1 + 5 + 4 + 5);
+      1 + 4 + 5 + 5 + 1 + (4 + 5 + 1 + 3 + 1 + shape.tuple + 1 + stride + 4) + 4 + (1 + 5 + 4 + 5);
   return cuda::kPrefixBytes + cuda::kLayoutEntryBytes + shape.records * shape.tuple_bytes +
          shape.num_chunks * frame + 4 * sums_of(shape, false).pages + 64;
 }
@@ -312,7 +320,7 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
                         .num_units = sums_of(shape, false).units,
                         .wide = shape.value_bytes == 8,
                         .even_units = static_cast<std::uint32_t>(shape.units_of(0))};
-  if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
+  if (shape.asked_stride == 0 && cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
     range.value_bytes = shape.value_bytes;
     range.tuple = shape.tuple;
   }
@@ -326,8 +334,10 @@ cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
     if (auto error = cuda::launch_make_dictionaries(scratch.dictionaries, stream)) return error;
     if (auto error = cuda::launch_map_chunks(scratch.maps, stream)) return error;
   }
-  return scratch.steps.steps.bytes == nullptr ? cudaSuccess
-                                              : cuda::launch_plan_steps(scratch.steps, stream);
+  if (scratch.steps.steps.bytes != nullptr) {
+    if (auto error = cuda::launch_plan_steps(scratch.steps, stream)) return error;
+  }
+  return cuda::launch_plan_strides(scratch.strides, stream);
 }
 
 /// Words of the values' type.
@@ -348,7 +358,7 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
                   .stride = sizeof *ans.tables};
   if (auto error = launch_plan(scratch, stream)) return error;
   if (auto error = cuda::launch_symbol_orders(orders, stream)) return error;
-  if (!ans.is_narrow())
+  if (!ans.makes_residuals())
     if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_ans(ans, stream)) return error;
   if (auto error = cuda::launch_pick_trials(orders, ans, stream)) return error;
@@ -404,12 +414,15 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
-  // Maps have no exceptions. They are undone where values are stored but for wide tuples, and looked up there in lanes alone.
+  // Maps have no exceptions. They are undone where values are stored but for wide tuples and behind strides, and looked up there
+  // in lanes alone.
+  const bool may_stride = shape->asked_stride > 0;
   cuda::FrontPasses passes{
+      .strides = may_stride ? 1 : 0,
       .maps = shape->exact_maps != 0 || finds_steps(encode),
       .dictionaries = shape->exact_maps != 0 && may_have_quick_dictionaries(shape->tuple)};
-  passes.map_passes =
-      passes.maps && (cuda::is_wide(shape->tuple) || (passes.dictionaries && shape->tuple > 1));
+  passes.map_passes = passes.maps && (may_stride || cuda::is_wide(shape->tuple) ||
+                                      (passes.dictionaries && shape->tuple > 1));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
     cuda::add_column(table.kinds, coder, shape->tuple, groups, passes);
   return table;

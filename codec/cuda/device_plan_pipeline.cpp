@@ -53,6 +53,7 @@ DeviceEncode call_of(std::span<const EncodeJob> jobs, const EncodeSettings& sett
   encode.values_bytes = bytes_of(jobs);
   encode.chunk_bytes = chunk_bytes_of(jobs.front());
   encode.order = settings.order;
+  encode.stride = settings.stride;
   encode.coder = settings.coder;
   encode.maps = settings.maps;
   return encode;

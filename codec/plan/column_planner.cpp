@@ -166,20 +166,20 @@ class ColumnPlanner {
     return widest;
   }
 
+  static Front with_stride(Front front, std::uint32_t stride) {
+    front.strides[front.num_strides++] = StrideLink{stride, 1};
+    return front;
+  }
+
   // The stride with the least cost by a quick look; nothing if none beats the front without.
   std::optional<Front> best_stride(const Front& before, Work* work) const {
-    const auto with_stride = [&](std::uint32_t stride) {
-      Front candidate = before;
-      candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
-      return candidate;
-    };
     const auto quick_bits = [&](const Front& front) {
       return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
     };
     std::uint64_t least = ~std::uint64_t{0};
     std::uint32_t best = 0;
     const auto is_best = [&](std::uint32_t stride) {
-      const std::uint64_t bits = quick_bits(with_stride(stride));
+      const std::uint64_t bits = quick_bits(with_stride(before, stride));
       if (bits >= least) return false;
       least = bits;
       best = stride;
@@ -199,21 +199,28 @@ class ColumnPlanner {
     if (best == found)
       while (moves_to(best + 1)) continue;
     if (least >= without) return std::nullopt;
-    return with_stride(best);
+    return with_stride(before, best);
+  }
+
+  // Whether the front becomes the candidate with the orders that suit it, as it does if that saves enough.
+  bool take_stride(Front candidate, Front& front, Work* work) {
+    const std::uint64_t bits = set_best_orders(candidate, work);
+    if (!saves_a_pass(bits, by_widths_.bits, policy_.strides.gain_permille)) return false;
+    by_widths_.bits = bits;
+    front = candidate;
+    return true;
   }
 
   void add_strides(Front& front) {
     if (settings_.residuals) return;
     WorkPart of_strides(work_, kShareOfStrides);
+    if (settings_.stride > 0 && settings_.stride <= longest_stride(column_.records))
+      take_stride(with_stride(front, static_cast<std::uint32_t>(settings_.stride)), front, nullptr);
     while (front.num_strides < policy_.strides.most) {
       WorkPart of_search(&of_strides, 0.7 / policy_.strides.most),
           of_stride(&of_strides, 0.3 / policy_.strides.most);
       auto candidate = best_stride(front, &of_search);
-      if (!candidate) return;
-      const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
-      if (!saves_a_pass(bits, by_widths_.bits, policy_.strides.gain_permille)) return;
-      by_widths_.bits = bits;
-      front = *candidate;
+      if (!candidate || !take_stride(*candidate, front, &of_stride)) return;
     }
   }
 

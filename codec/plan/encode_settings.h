@@ -1,6 +1,7 @@
 // What was asked of an encoder, as far as the plan of a chunk depends on it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "gdelta/coders.h"
@@ -11,6 +12,7 @@ namespace gdelta {
 struct EncodeSettings {
   int level = 5;
   std::optional<int> order = {};
+  std::uint64_t stride = 0;  // that is tried before others, in tuples; 0: none
   std::optional<Coder> coder = {};
   bool device_decodable = false;
   bool maps = true;          // values may go through some that are undone in a pass of their own

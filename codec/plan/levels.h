@@ -334,6 +334,11 @@ constexpr const LevelPolicy& level_policy(int level) {
   return kLevels[std::clamp(level, kLowestLevel, kHighestLevel) - kLowestLevel];
 }
 
+/// The longest stride that a column of so many records may have.
+constexpr std::uint64_t longest_stride(std::uint64_t records) {
+  return records / 4 < kMaxStride ? records / 4 : kMaxStride;
+}
+
 /// In bytes.
 inline constexpr std::uint64_t kShortColumn = 1 << 16;
 

@@ -51,8 +51,11 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   if (keeps && made.bytes.empty())
     made = encode_section(mapped->column(), model, policy, policy.ans, workers);
   ColumnSection plain_made;
+  EncodeSettings of_values = settings;
+  // Behind quick maps a column takes less than without: if even a stride does not make it worth coding there, it is not looked for.
+  if (policy.quick_maps) of_values.stride = 0;
   const ColumnModel plain =
-      plan_column(column, settings, workers, plain_made, &of_plain,
+      plan_column(column, of_values, workers, plain_made, &of_plain,
                   keeps ? made.size() + behind : kNothingToBeat, std::move(plain_fronts));
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
@@ -67,6 +70,7 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
                        Workers& workers, std::uint64_t chunk_bytes) {
   settings.order.reset();
+  settings.stride = 0;
   const std::vector<std::byte> bytes = length_bytes(lengths);
   const Layout layout{{format::kLengthColumn}};
   const auto plan_by = [&](std::optional<Coder> coder) {
@@ -105,10 +109,13 @@ double planning_share(const EncodeSettings& settings) {
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers,
                      const ChunkSegments& segments, Work* work) {
-  // An order that was asked for is meant for numbers.
+  // What was asked for is meant for numbers.
   EncodeSettings own = settings;
   own.plain_bytes |= opaque;
-  if (opaque) own.order.reset();
+  if (opaque) {
+    own.order.reset();
+    own.stride = 0;
+  }
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
   // Devices look nothing up in chunks that say their segments, and decode what low levels write.
   if (!segments.empty() && (own.device_decodable || level_policy(own.level).quick_maps))

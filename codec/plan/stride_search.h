@@ -2,7 +2,6 @@
 // the turns of a lidar. Nobody says that they are there; they are looked for.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,11 +10,6 @@
 #include "codec/plan/levels.h"
 
 namespace gdelta {
-
-/// The longest that a column of so many records may have.
-constexpr std::uint64_t longest_stride(std::uint64_t records) {
-  return std::min(records / 4, kMaxStride);
-}
 
 /// Candidate strides of a lane, most promising first, at most eight; each from 2 up to the longest.
 /// Looks at |x[i] - x[i - P]| for sampled i and every P up to the longest, of the values and of their

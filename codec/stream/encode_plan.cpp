@@ -24,6 +24,13 @@ Result<void> check_coder(const EncodeOptions& options) {
   return {};
 }
 
+Result<void> check_stride(std::uint64_t stride) {
+  if (stride == 1 || stride > kMaxStride)
+    return fail(Errc::invalid_argument,
+                fmt::format("there is no stride {}: strides are 2 to {}", stride, kMaxStride));
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_options(const EncodeOptions& options) {
@@ -39,6 +46,7 @@ Result<void> check_options(const EncodeOptions& options) {
   if (options.order && (*options.order < 0 || *options.order > kMaxOrder))
     return fail(Errc::invalid_argument,
                 fmt::format("there is no order {}: orders are 0 to {}", *options.order, kMaxOrder));
+  if (auto checked = check_stride(options.stride); !checked) return checked;
   if (auto checked = check_coder(options); !checked) return checked;
   if (auto checked = check_metadata(options.metadata); !checked) return checked;
   if (options.threads < 0)

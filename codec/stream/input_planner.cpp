@@ -51,6 +51,7 @@ InputPart InputPlanner::tell(format::Recognised array) {
 EncodeSettings InputPlanner::settings() const {
   return {.level = options_->level,
           .order = options_->order,
+          .stride = options_->stride,
           .coder = options_->coder,
           .device_decodable = options_->device_decodable,
           .maps = options_->maps,

@@ -107,6 +107,7 @@ struct SegmentWriter::Impl {
                       .segments = chunk.segments()});
     const EncodeSettings settings{.level = options.level,
                                   .order = options.order,
+                                  .stride = options.stride,
                                   .coder = options.coder,
                                   .device_decodable = options.device_decodable,
                                   .maps = options.maps};

@@ -125,9 +125,10 @@ struct AnsEncodeArgs {
   std::uint32_t fit_columns;   // that have cells side by side
   std::uint8_t value_bytes;    // of every task
   std::uint8_t tuple;
+  bool has_strides;  // some tasks may
   AnsEffort effort;
 
-  // Of wide tuples: residuals of all tasks, sign-extended, page after page and lane after lane; and
+  // Of wide tuples, and with strides: residuals of all tasks, sign-extended, page after page and lane after lane; and
   // [num_pages × state_room].
   Word* residuals;
   unsigned char* page_states;
@@ -146,11 +147,11 @@ struct AnsEncodeArgs {
   PackResult* results;            // [num_tasks]
   unsigned char* out;
 
-  /// Whether the residuals of tuples are made of their values whenever they are looked at.
-  bool is_narrow() const { return !is_wide(tuple); }
+  /// Whether residuals are made of values whenever they are looked at, not found in memory.
+  bool makes_residuals() const { return !is_wide(tuple) && !has_strides; }
 };
 
-/// Residuals and states of every page of wide tuples; sets differs if two tuples do.
+/// Residuals and states of every page, if other kernels do not make them; sets differs if two tuples do.
 template <class Word>
 cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 
@@ -158,7 +159,7 @@ cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t s
 template <class Word>
 cudaError_t launch_fit_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 
-/// Names of tables and bins, and their counts. Of narrow tuples part_checks, too, and differs.
+/// Names of tables and bins, and their counts. If residuals are made here, part_checks, too, and differs.
 template <class Word>
 cudaError_t launch_classify_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 

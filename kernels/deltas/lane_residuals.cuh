@@ -38,6 +38,12 @@ struct LaneView {
         big_endian(task.big_endian),
         has_strides(task.num_strides > 0) {}
 
+  /// Becomes the view of the lane behind its own.
+  __device__ void take_next(const PackTask& task, std::uint32_t lane) {
+    first += value_bytes;
+    if constexpr (kSteps) source = source_of(task, lane);
+  }
+
   /// Values after byte order, map and step.
   template <int kCount>
   __device__ void load(const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) const {
@@ -236,15 +242,15 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
 }
 
 /// Goes through the groups of a unit. The values of the next group are on their way while those of
-/// this one are worked on; what the task says is looked up once a lane.
-template <bool kCompare, class Word>
+/// this one are worked on; what the task says is looked up once a lane. kSteps: as in LaneView.
+template <bool kCompare, class Word, bool kSteps = false>
 struct UnitGroups {
   const PackTask& task;
   std::uint32_t page_first;
   std::uint32_t groups;  // of each lane
   std::uint32_t lane;
   std::uint32_t number;  // of the group in its lane
-  LaneView<Word> values;
+  LaneView<Word, kSteps> values;
   int order = 0;
   Word origin = 0;
   bool differs = false;
@@ -267,7 +273,7 @@ struct UnitGroups {
     if (++number == groups) {
       number = 0;
       ++lane;
-      values.first += values.value_bytes;
+      values.take_next(task, lane);
       enter_lane();
     }
     ahead = load_group<kCompare>(task, values, first(), order, origin, differs);

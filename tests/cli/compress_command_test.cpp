@@ -252,6 +252,8 @@ TEST_F(CompressCommand, OptionsThatMakeNoSenseAreRefused) {
       {{"--type", "i8", "--record", "i8"}, "--record"},
       {{"--record", "i8,,i8"}, "--record"},
       {{"--order", "9"}, "--order"},
+      {{"--stride", "1"}, "--stride"},
+      {{"--stride", "4194305"}, "--stride"},
       {{"--order", "-1"}, "--order"},
       {{"--order", "99999999999999999999"}, "--order"},
       {{"--coder", "brotli"}, "'brotli' is none of raw, pack"},

@@ -85,6 +85,24 @@ TEST_F(OptionEffect, TheOrderIsThatOfEveryLane) {
   }
 }
 
+TEST_F(OptionEffect, TheStrideIsTakenWhereItSaves) {
+  std::string rows;
+  std::uint32_t random = 1;
+  const std::string row = random_bytes(100);
+  for (int i = 0; i < 40; ++i)
+    for (const char byte : row) rows += static_cast<char>(byte + (next_random(random) >> 30));
+  write_file("rows", rows);
+  const auto strides = [&](const Names& options) {
+    return listed(options, "rows")["chunks"][0]["columns"][0]["strides"];
+  };
+  for (const char* level : {"-1", "-5"}) {
+    EXPECT_EQ(strides({level, "--type", "u8", "--stride", "100", "--coder", "pack"}),
+              Json::parse(R"([{"stride": 100, "order": 1}])"));
+    EXPECT_EQ(strides({level, "--type", "u8", "--stride", "77", "--coder", "pack", "--order", "0"}),
+              strides({level, "--type", "u8", "--coder", "pack", "--order", "0"}));
+  }
+}
+
 TEST_F(OptionEffect, TheCoderIsThatOfEveryColumn) {
   for (const Coder asked : asked_coders()) {
     const std::string coder(coder_name(asked));

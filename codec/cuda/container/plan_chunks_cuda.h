@@ -36,10 +36,11 @@ struct CutShape {
   bool big_endian;
   std::uint8_t num_maps;         // that take the type
   std::uint8_t maps[kMostMaps];  // in rising order; the first is none
-  std::uint32_t exact_maps;  // that lanes are looked at for, too: a bit for each (exact_maps_of)
-  std::int8_t asked_order;   // for every lane; -1: the best up to max_order
-  std::int8_t max_order;     // 0 … 2
-  bool asked_coder;          // a chunk that does not look worth it is tried, too
+  std::uint32_t exact_maps;    // that lanes are looked at for, too: a bit for each (exact_maps_of)
+  std::uint32_t asked_stride;  // that is tried; 0: none
+  std::int8_t asked_order;     // for every lane; -1: the best up to max_order
+  std::int8_t max_order;       // 0 … 2
+  bool asked_coder;            // a chunk that does not look worth it is tried, too
 
   __host__ __device__ std::uint32_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;

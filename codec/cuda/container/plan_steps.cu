@@ -263,7 +263,10 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
   PackTask& task = shared.task;
   const std::uint64_t bits = shared.before - shared.saved;
   if (!saves_a_pass(bits, shared.before, kGainPermille)) return;
-  if (!args.shape.asked_coder && !looks_worth_packing(bits, task.tuple, task.raw_bytes())) return;
+  // Behind a stride it may be worth packing yet.
+  if (!args.shape.asked_coder && args.shape.asked_stride == 0 &&
+      !looks_worth_packing(bits, task.tuple, task.raw_bytes()))
+    return;
   task.planned_raw = false;
   task.state_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {

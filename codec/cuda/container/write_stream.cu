@@ -45,10 +45,19 @@ __device__ std::uint32_t part_groups(const PackTask& task, format::PartRule rule
   return task.num_pages > 1 ? task.page_groups : 0;
 }
 
-__device__ format::FrontToWrite front_of(const PackTask& task) {
+/// A device plans no stride but one that was asked for.
+__device__ format::StrideLink stride_of(const PackTask& task) {
+  return {task.strides[0].stride, static_cast<std::uint8_t>(task.strides[0].order)};
+}
+
+/// `stride`: that of the task, if it has one.
+__device__ format::FrontToWrite front_of(const PackTask& task, const format::StrideLink& stride) {
   format::FrontToWrite front;
   front.map = static_cast<ValueMap>(task.map);
-  front.links = {.tuple = task.tuple, .orders = task.orders, .num_strides = 0, .strides = nullptr};
+  front.links = {.tuple = task.tuple,
+                 .orders = task.orders,
+                 .num_strides = task.num_strides,
+                 .strides = &stride};
   front.predictor = format::needed_predictor(format::kUsualPredictor, front.links);
   return front;
 }
@@ -58,12 +67,14 @@ struct ChunkToWrite {
   const PackTask& task;
   const PackResult& result;
   const format::CoderTraits traits;
+  const format::StrideLink stride;  // the model points to it
   format::ModelToWrite model;
 
   __device__ ChunkToWrite(const WriteArgs& args, std::uint32_t chunk)
       : task(args.pack.tasks[chunk]),
         result(args.pack.results[chunk]),
-        traits(format::coder_traits(coder_of(result.kind))) {
+        traits(format::coder_traits(coder_of(result.kind))),
+        stride(stride_of(task)) {
     model.column_bytes = column_bytes();
     model.section.coder = coder_of(result.kind);
     model.section.part_groups = part_groups(task, traits.parts);
@@ -73,7 +84,7 @@ struct ChunkToWrite {
     if (task.is_mapped() && traits.device != format::DeviceDecoding::fill)
       model.checks = {args.mapped_checks + chunk * args.mapped_parts, parts};
     if (!traits.codes_residuals) return;
-    model.front = front_of(task);
+    model.front = front_of(task, stride);
     if (task.is_mapped()) {
       model.front.map = static_cast<ValueMap>(args.maps.chunks[chunk].map);
       model.front.map_fields = {args.maps.fields_of(chunk), task.map_bytes};
@@ -85,6 +96,8 @@ struct ChunkToWrite {
     model.fields = args.fields.of(chunk);
     model.ends = {args.pack.page_ends + task.first_page, parts};
   }
+
+  ChunkToWrite(const ChunkToWrite&) = delete;
 
   __device__ std::uint64_t column_bytes() const {
     return result.section_bytes + (traits.codes_residuals ? task.table_bytes : 0);
@@ -206,7 +219,8 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
                             std::uint32_t chunk) {
   const int thread = threadIdx.x & 31;
   const ChunkToWrite head(args, chunk);
-  const auto& [task, result, traits, model] = head;
+  const PackTask& task = head.task;
+  const PackResult& result = head.result;
   const std::uint64_t head_bytes = head.head_bytes(), column_bytes = head.column_bytes();
   const std::uint64_t check_at =
       frame_bytes(format::BlockTag::chunk, head_bytes, column_bytes) - kCheckBytes;
@@ -214,7 +228,7 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
   WarpSink sink{block, thread};
   format::write_block_frame(sink, format::BlockTag::chunk, head_bytes, column_bytes);
   head.write_head(sink);
-  if (traits.device == format::DeviceDecoding::fill) {
+  if (head.traits.device == format::DeviceDecoding::fill) {
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
       args.pack.out[result.section_at + b] = task.decoded()[b];
   }

@@ -146,6 +146,8 @@ struct DeviceEncode {
   std::uint64_t values_bytes = 0;
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
   std::optional<int> order = {};  ///< 0 … 8 for every lane; without it the device picks one a lane
+  /// Tuples, 2 … kMaxStride: tried on every chunk, as EncodeOptions::stride. 0: none is known.
+  std::uint64_t stride = 0;
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder = {};
   /// Whether lanes of f32 and f64 that are decimals or multiples of a power of two, and integers of 32 and 64 bits with a
@@ -162,8 +164,8 @@ struct DeviceEncode {
 };
 
 /// Bytes that the stream has at most. This and the next two look at column, values_bytes,
-/// chunk_bytes, order, coder and maps alone: all of them must be those of the call that encodes.
-/// Errors      invalid_argument (an impossible column, order, coder or chunk_bytes, values that are no
+/// chunk_bytes, order, stride, coder and maps alone: all of them must be those of the call that encodes.
+/// Errors      invalid_argument (an impossible column, order, stride, coder or chunk_bytes, values that are no
 ///             whole tuples, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
 
@@ -176,15 +178,16 @@ Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 
 /// Enqueues the encoding of a column into a complete stream: header, layout, chunks, end with index.
-/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order, coder and maps.
+/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order, stride, coder and maps.
 /// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the column as layout]
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
 ///             number of chunks. Where maps of values are looked for, three more, and for chunks that get some one read and
 ///             one write, for those whose values are looked up another one of each, and up to 75 MB of scratch; one launch
-///             more for tuples of two to four. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
-///             8 bytes), 0.2 MiB a chunk, 0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB
+///             more for tuples of two to four, and one for a stride, with which each look at a value is one at another, too.
+///             With ans about twenty launches, and scratch of 8 bytes a value (12 of those of 8 bytes), 0.2 MiB a chunk,
+///             0.4 MiB a chunk up to 64 KiB, up to 0.3 GiB, and with a stride 4 bytes a value more (8 of those of 8 bytes)
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
 

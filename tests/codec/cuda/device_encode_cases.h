@@ -20,13 +20,14 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
                                          std::uint64_t chunk_bytes, std::optional<int> order,
                                          std::size_t skew = 0,
                                          std::optional<Coder> coder = std::nullopt,
-                                         bool maps = true) {
+                                         bool maps = true, std::uint64_t stride = 0) {
   DeviceRoundTrip result;
   DeviceEncode encode;
   encode.column = column;
   encode.values_bytes = values.size();
   encode.chunk_bytes = chunk_bytes;
   encode.order = order;
+  encode.stride = stride;
   encode.coder = coder;
   encode.maps = maps;
   const auto bound = device_encode_bound(encode);
@@ -103,12 +104,13 @@ inline Words maps_at_level_1(const Bytes& values, const Column& column,
 inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
                                  std::uint64_t chunk_bytes, std::optional<int> order,
                                  std::size_t skew = 0, std::optional<Coder> coder = std::nullopt,
-                                 bool maps = true) {
+                                 bool maps = true, std::uint64_t stride = 0) {
   EncodeOptions options;
   options.layout = Layout{{column}};
   options.level = 1;
   options.chunk_bytes = chunk_bytes;
   options.order = order;
+  options.stride = stride;
   options.coder = coder;
   options.maps = maps;
   options.device = "cpu";
@@ -116,10 +118,11 @@ inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
   const auto by_cpu = compress(values, options);
   ASSERT_TRUE(by_cpu);
   const DeviceRoundTrip by_gpu =
-      encode_and_decode(values, column, chunk_bytes, order, skew, coder, maps);
+      encode_and_decode(values, column, chunk_bytes, order, skew, coder, maps, stride);
   const std::string what = to_string(*options.layout) + ", " + std::to_string(values.size()) +
                            " bytes, chunks of " + std::to_string(chunk_bytes) + ", order " +
-                           std::to_string(order.value_or(-1));
+                           std::to_string(order.value_or(-1)) + ", stride " +
+                           std::to_string(stride);
   ASSERT_EQ(by_gpu.stream.size(), by_cpu->size()) << what;
   const auto differs = std::mismatch(by_cpu->begin(), by_cpu->end(), by_gpu.stream.begin());
   ASSERT_TRUE(differs.first == by_cpu->end())

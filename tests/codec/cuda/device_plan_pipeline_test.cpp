@@ -97,6 +97,8 @@ TEST(CudaDevicePlanSmall, WritesTheBlocksOfTheCpuWhateverIsAsked) {
       settings.maps = maps;
       settings.order = order;
       expect_blocks_of_cpu(chunks, settings);
+      settings.stride = 5;
+      expect_blocks_of_cpu(chunks, settings);
     }
   }
 }

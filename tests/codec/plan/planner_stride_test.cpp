@@ -169,5 +169,49 @@ TEST(PlannerStride, AStrideThatCostsIsNotTaken) {
         << level;
 }
 
+EncodeSettings with_stride(EncodeSettings settings, std::uint64_t stride) {
+  settings.stride = stride;
+  return settings;
+}
+
+TEST(PlannerStride, OneThatIsAskedForIsTakenAtEveryLevelWhereItSaves) {
+  const Bytes values = rows(3001, 8);
+  for (int level = kLowestLevel; level <= kHighestLevel; ++level) {
+    const auto model = plan_column(values, "i32", with_stride(pack_at_level(level), 3001));
+    ASSERT_EQ(model.front.num_strides, 1) << level;
+    EXPECT_EQ(model.front.strides[0].stride, 3001u) << level;
+  }
+  EXPECT_EQ(plan_column(values, "i32", pack_at_level(1)).front.num_strides, 0);
+}
+
+TEST(PlannerStride, OneThatIsAskedForIsLeftWhereItSavesNothingOrIsTooLong) {
+  const Bytes values = rows(1000, 8);
+  for (const std::uint64_t stride :
+       {std::uint64_t{2}, std::uint64_t{999}, std::uint64_t{2001}, kMaxStride})
+    EXPECT_EQ(plan_column(values, "i32", with_stride(pack_at_level(1), stride)).front.num_strides,
+              0)
+        << stride;
+  EXPECT_EQ(plan_column(values, "i32", with_stride(pack_at_level(1), 2000)).front.num_strides, 1);
+}
+
+TEST(PlannerStride, OthersAreLookedForBehindTheOneThatIsAskedFor) {
+  Draws draws(4);
+  const auto large = draws.many_below(97, 1 << 24), small = draws.many_below(1013, 1 << 12);
+  ValueBytes values(4);
+  for (int i = 0; i < 20000; ++i)
+    values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
+  const auto model = plan_column(values.bytes(), "i32", with_stride(pack_at_level(5), 970));
+  ASSERT_EQ(model.front.num_strides, 2);
+  EXPECT_EQ(model.front.strides[0].stride, 970u);
+  EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);
+}
+
+TEST(PlannerStride, OneThatIsAskedForIsMeantForNumbersAlone) {
+  const Bytes values = rows(1000, 8);
+  const auto settings = with_stride(pack_at_level(1), 4000);
+  EXPECT_EQ(plan_chunk(values, byte_layout(), true, settings).columns[0].front.num_strides, 0);
+  EXPECT_EQ(plan_chunk(values, byte_layout(), false, settings).columns[0].front.num_strides, 1);
+}
+
 }  // namespace
 }  // namespace gdelta::test

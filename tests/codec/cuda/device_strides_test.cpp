@@ -1,0 +1,231 @@
+// device_encode takes values less those a stride before where compress does so at level 1, and leaves alone what it leaves.
+#ifdef GDELTA_HAS_CUDA
+#include <bit>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codec/cuda/device_encode_cases.h"
+
+namespace gdelta::test {
+namespace {
+
+constexpr std::uint64_t kRow = 37;
+
+/// Rows of tuples that repeat but for a little noise; value(number, lane) makes a value of a number.
+Bytes rows_of(const Column& column, std::uint64_t records,
+              const std::function<std::uint64_t(std::int64_t, int)>& value,
+              std::int64_t noise = 3) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(bound));
+  };
+  std::vector<std::int64_t> row(kRow * column.tuple);
+  for (std::int64_t& number : row) number = below(1 << 6);
+  Bytes bytes;
+  for (std::uint64_t i = 0; i < records; ++i)
+    for (int lane = 0; lane < column.tuple; ++lane)
+      put_value(bytes,
+                value(row[i % kRow * column.tuple + static_cast<std::size_t>(lane)] + below(noise),
+                      lane),
+                value_bytes(column.type), column.big_endian);
+  return bytes;
+}
+std::uint64_t same_number(std::int64_t number, int /*lane*/) {
+  return static_cast<std::uint64_t>(number);
+}
+
+ColumnInfo strided_column(const Bytes& values, const Column& column, std::uint64_t stride,
+                               std::optional<Coder> coder = std::nullopt) {
+  EncodeOptions options;
+  options.layout = Layout{{column}};
+  options.level = 1;
+  options.stride = stride;
+  options.coder = coder;
+  options.device = "cpu";
+  return inspect(compress(values, options).value())->chunks.at(0).columns.at(0);
+}
+
+/// Whether the first chunk has the stride, which tests are about.
+bool has_stride(const Bytes& values, const Column& column, std::uint64_t stride = kRow,
+                std::optional<Coder> coder = std::nullopt) {
+  return strided_column(values, column, stride, coder).strides ==
+         std::vector<std::pair<std::uint64_t, int>>{{stride, 1}};
+}
+
+void expect_strided_streams(const Bytes& values, const Column& column, std::uint64_t stride = kRow) {
+  const auto bytes = static_cast<std::uint64_t>(column.bytes());
+  for (const auto coder :
+       {std::optional<Coder>(), std::optional(Coder::pack), std::optional(Coder::ans)}) {
+    expect_stream_of_cpu(values, column, 0, std::nullopt, 0, coder, true, stride);
+    expect_stream_of_cpu(values, column, 700 * bytes, std::nullopt, 3, coder, true, stride);
+    expect_stream_of_cpu(values, column, 0, 3, 0, coder, true, stride);
+  }
+  expect_stream_of_cpu(values, column, 0, std::nullopt, 0, std::nullopt, false, stride);
+}
+
+TEST(DeviceStridesCudaSmall, EveryWidthAndTuple) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u8", "i8x3", "i16", "u16:bex2", "i24x4", "i32", "u32x3", "i32x5",
+                             "i64", "u64x2", "i64:bex4", "u8x64"}) {
+    const Column column = column_of(record);
+    const Bytes values = rows_of(column, 1500, same_number);
+    EXPECT_TRUE(has_stride(values, column)) << record;
+    EXPECT_TRUE(has_stride(values, column, kRow, Coder::ans)) << record;
+    expect_strided_streams(values, column);
+  }
+}
+
+TEST(DeviceStridesCudaSmall, BehindMapsWithAndWithoutFields) {
+  GDELTA_NEEDS_GPU();
+  const auto check = [](const char* record, const char* map, const auto& value) {
+    const Column column = column_of(record);
+    const Bytes values = rows_of(column, 1500, value);
+    EXPECT_TRUE(has_stride(values, column)) << record << " " << map;
+    EXPECT_NE(strided_column(values, column, kRow).map_words.find(map), std::string::npos)
+        << strided_column(values, column, kRow).map_words;
+    expect_strided_streams(values, column);
+  };
+  check("f32", "decimal", [](std::int64_t number, int) -> std::uint64_t {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number + 10000) / 100.0F);
+  });
+  check("f64x2", "decimal", [](std::int64_t number, int) -> std::uint64_t {
+    return std::bit_cast<std::uint64_t>(static_cast<double>(number + 10000) / 1000.0);
+  });
+  check("i32", "multiple", [](std::int64_t number, int) -> std::uint64_t {
+    return static_cast<std::uint32_t>(number * 1001 + 17);
+  });
+  check("f16", "ordered", [](std::int64_t number, int) -> std::uint64_t {
+    const std::int64_t around_zero = number - 32;
+    return static_cast<std::uint64_t>(around_zero < 0 ? 0x8000 - around_zero : around_zero);
+  });
+}
+
+/// Lanes that follow earlier ones lose those first, and then what stood a row before.
+TEST(DeviceStridesCudaSmall, BehindLanesLessOthers) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u8x3", "i32x2", "i16:bex4", "i64x2"}) {
+    const Column column = column_of(record);
+    std::int64_t leader = 0;
+    std::mt19937_64 random(3);
+    const Bytes values = rows_of(column, 1500, [&](std::int64_t number, int lane) {
+      if (lane == 0) leader = number + static_cast<std::int64_t>(random() % 32);
+      return static_cast<std::uint64_t>(lane == 0 ? leader : leader + lane + number % 2);
+    });
+    EXPECT_NE(strided_column(values, column, kRow).lane_map_words, "") << record;
+    expect_strided_streams(values, column);
+  }
+}
+
+TEST(DeviceStridesCudaSmall, FewValuesBecomeIndicesThatHaveAStride) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("f64");
+  const Bytes values = rows_of(
+      column, 60000,
+      [](std::int64_t number, int) {
+        return 0x3ff0000000000000 + static_cast<std::uint64_t>(number) * 0x123456789abcd;
+      },
+      2);
+  EXPECT_TRUE(strided_column(values, column, kRow).dictionaries);
+  EXPECT_TRUE(has_stride(values, column));
+  expect_stream_of_cpu(values, column, 0, std::nullopt, 0, std::nullopt, true, kRow);
+  expect_stream_of_cpu(values, column, 0, std::nullopt, 0, Coder::ans, true, kRow);
+}
+
+TEST(DeviceStridesCudaSmall, ItIsLeftWhereItSavesNothingOrIsTooLong) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("i32x2");
+  const Bytes rows = rows_of(column, 1500, same_number);
+  for (const std::uint64_t stride : {2ull, 36ull, 375ull, 376ull, 1ull << 22}) {
+    EXPECT_FALSE(has_stride(rows, column, stride)) << stride;
+    expect_strided_streams(rows, column, stride);
+  }
+  for (const Pattern pattern : kPatterns) {
+    const Bytes values = make_values({{column}}, 1100, pattern);
+    expect_strided_streams(values, column, 5);
+  }
+}
+
+/// The last chunk may be too short for the stride, and others just long enough.
+TEST(DeviceStridesCudaSmall, ChunksOfEveryLength) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("i16");
+  for (const std::uint64_t records : {1, 2, 4 * 37 - 1, 4 * 37, 4 * 37 + 1, 1024 + 148, 1025}) {
+    const Bytes values = rows_of(column, records, same_number);
+    for (const auto coder : {std::optional<Coder>(), std::optional(Coder::ans)})
+      for (const std::uint64_t chunk : {0, 256, 2048})
+        expect_stream_of_cpu(values, column, chunk, std::nullopt, 0, coder, true, kRow);
+  }
+}
+
+/// A chunk of 128 tuples of four bytes, lanes 2 and 3 near lanes 0 and 1: less those they take 2 % less, which is hardly not worth
+/// coding, for ten values are far off. `repeats(lane)`: that lane is the same every 32 tuples.
+Bytes near_lanes(const std::function<bool(int)>& repeats) {
+  std::mt19937_64 random(11);
+  const auto below = [&](std::uint64_t bound) { return random() % bound; };
+  const auto make = [&](const std::function<std::uint64_t(int)>& value, bool repeated) {
+    std::vector<std::uint64_t> lane;
+    for (int i = 0; i < 128; ++i)
+      lane.push_back(repeated && i >= 32 ? lane[static_cast<std::size_t>(i) - 32] : value(i));
+    return lane;
+  };
+  std::vector<std::vector<std::uint64_t>> lanes(4);
+  for (int near = 0; near < 2; ++near) {
+    const int one = repeats(near) ? near : near + 2, other = one == near ? near + 2 : near;
+    lanes[static_cast<std::size_t>(one)] = make([&](int) { return below(256); }, true);
+    auto apart = make([&](int) { return below(128) - 64; }, repeats(other));
+    for (const std::size_t far : {3, 37, 52, 71, 103}) apart[far] = 100;
+    for (std::size_t i = 0; i < 128; ++i)
+      lanes[static_cast<std::size_t>(other)].push_back(lanes[static_cast<std::size_t>(one)][i] +
+                                                       (one == near ? apart[i] : 0 - apart[i]));
+  }
+  Bytes bytes;
+  for (std::size_t i = 0; i < 128; ++i)
+    for (const auto& lane : lanes) put_value(bytes, lane[i], 1, false);
+  return bytes;
+}
+
+TEST(DeviceStridesCudaSmall, LanesLessOthersAreWorthCodingOnlyBehindAStride) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("u8x4");
+  const Bytes values = near_lanes([](int) { return true; });
+  EXPECT_EQ(strided_column(values, column, 0).coder, Coder::raw);
+  EXPECT_EQ(strided_column(values, column, 32).lane_map_words, "lanes 3-1 2-0");
+  EXPECT_TRUE(has_stride(values, column, 32));
+  expect_strided_streams(values, column, 32);
+}
+
+TEST(DeviceStridesCudaSmall, LanesLessOthersThatAreNotWorthCodingHideAStride) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("u8x4");
+  const Bytes values = near_lanes([](int lane) { return lane >= 2; });
+  EXPECT_EQ(strided_column(values, column, 32).coder, Coder::raw);
+  expect_strided_streams(values, column, 32);
+}
+
+TEST(DeviceStridesCuda, ManyChunks) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"f32", "i16x2", "u8x3", "i64x2", "i32x8"}) {
+    const Column column = column_of(record);
+    const Bytes values = rows_of(column, 200001, same_number);
+    expect_stream_of_cpu(values, column, 100000, std::nullopt, 0, std::nullopt, true, kRow);
+    expect_stream_of_cpu(values, column, 100000, std::nullopt, 0, Coder::ans, true, kRow);
+  }
+}
+
+TEST(DeviceStridesCudaSmall, ImpossibleOnesAreRefused) {
+  GDELTA_NEEDS_GPU();
+  DeviceEncode encode;
+  encode.column = column_of("i32");
+  encode.values_bytes = 4000;
+  for (const std::uint64_t stride : {std::uint64_t{1}, kMaxStride + 1, ~std::uint64_t{0}}) {
+    encode.stride = stride;
+    EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument) << stride;
+  }
+  encode.stride = kMaxStride;
+  EXPECT_TRUE(device_encode_bound(encode));
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif
