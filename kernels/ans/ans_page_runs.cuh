@@ -1,6 +1,6 @@
 // The residuals of a page as its encoder goes through them: tile by tile, lane after lane, eight consecutive ones a
-// thread. Of narrow tuples they are made of the values, in registers, whenever they are looked at; of others a kernel has
-// left them in memory.
+// thread. Of narrow tuples without strides they are made of the values, in registers, whenever they are looked at; of others
+// a kernel has left them in memory.
 #pragma once
 
 #include <cstdint>

@@ -59,6 +59,7 @@ struct FinishLanes {
 /// `head`: what fetch_head has brought. `kMaps`: the task has LaneMaps. A Sink gets the values of a page, tile by tile; the whole warp calls
 ///   open(task, page)                   before the first tile
 ///   take(values, left, thread)         the thread's run of a tile; `left`: tuples from the tile on
+///   take_words(left, thread)           or, if it has that, the same of a run that has been put into its `words`
 ///   store(tile, left, task, thread)    then; `tile` is shared memory for it alone until the next tile
 ///   close(task, page, tiles, thread)   if the page could be read to its end
 template <int ValueBytes, int Tuple, bool kMaps = false, class Sink>
@@ -84,6 +85,11 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   const std::conditional_t<kMaps, FinishLanes<ValueBytes, Tuple, kRun>,
                            FinishValues<ValueBytes, Tuple, kRun>>
       finish(task);
+  constexpr bool kHalves = LaneSums<ValueBytes, Tuple, kRun>::kInHalves && !kMaps && requires {
+    sink.take_words(0, 0);
+  };
+  bool in_halves = false;
+  if constexpr (kHalves) in_halves = sums.same_order && finish.plain;
   sink.open(task, page);
   std::uint32_t left = page.tuples;
   source.fetch(0);
@@ -106,9 +112,16 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
         source.refused |= !padding_is_zero(run, static_cast<int>(left) - kRun * thread);
       sums.sum_lane(run, lane, thread);
     }
-    sums.sum_lanes(values, thread);
-    finish.tile(values, left, thread);
-    sink.take(values, left, thread);
+    if (in_halves) {
+      if constexpr (kHalves) {
+        sums.sum_in_halves(values, sink.words, thread);
+        sink.take_words(left, thread);
+      }
+    } else {
+      sums.sum_lanes(values, thread);
+      finish.tile(values, left, thread);
+      sink.take(values, left, thread);
+    }
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);
     sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), left, task, thread);

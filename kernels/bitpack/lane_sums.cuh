@@ -6,6 +6,7 @@
 // nothing is carried: they store their states.
 #pragma once
 
+#include "kernels/device/halves.cuh"
 #include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/column_task.h"
 #include "kernels/pages/page_tile.cuh"
@@ -77,6 +78,21 @@ struct LaneSums {
         sum_tile(values, states, k, thread);
       }
     }
+  }
+
+  /// Whether two lanes are best summed in the halves of words, if they have one order (docs/pages.md has what others lose by it).
+  static constexpr bool kInHalves = device::kAddsHalves && ValueBytes == 2 && Tuple == 2;
+
+  /// Does so, and leaves what pack_run makes of what sum_lanes leaves.
+  __device__ void sum_in_halves(const Word (&values)[2][Run], std::uint32_t (&words)[Run],
+                                int thread) {
+#pragma unroll
+    for (int i = 0; i < Run; ++i) words[i] = device::join_halves(values[0][i], values[1][i]);
+    std::uint32_t state = device::join_halves(states[0], states[1]);
+#pragma unroll 1
+    for (int k = 0; k < highest; ++k) device::sum_halves(words, state, k, thread);
+    states[0] = state;
+    states[1] = state >> 16;
   }
 
   int orders[Tuple], highest;

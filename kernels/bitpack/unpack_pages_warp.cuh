@@ -40,6 +40,10 @@ struct TileStore {
   /// Takes the thread's run of a tile; `left` tuples of the page are left from the tile's first on.
   __device__ void take(const Word (&values)[Tuple][kRun], std::uint32_t left, int thread) {
     pack_run<ValueBytes, Tuple>(values, words);
+    take_words(left, thread);
+  }
+  /// Takes what `words` holds.
+  __device__ void take_words(std::uint32_t left, int thread) {
     if constexpr (kChecks) {
       if (left < Shape::kTileTuples)
         keep_bytes(words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);

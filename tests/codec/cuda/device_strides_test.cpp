@@ -25,10 +25,10 @@ Bytes rows_of(const Column& column, std::uint64_t records,
   Bytes bytes;
   for (std::uint64_t i = 0; i < records; ++i)
     for (int lane = 0; lane < column.tuple; ++lane)
-      put_value(bytes,
-                value(row[i % kRow * column.tuple + static_cast<std::size_t>(lane)] + below(noise),
-                      lane),
-                value_bytes(column.type), column.big_endian);
+      put_value(
+          bytes,
+          value(row[i % kRow * column.tuple + static_cast<std::size_t>(lane)] + below(noise), lane),
+          value_bytes(column.type), column.big_endian);
   return bytes;
 }
 std::uint64_t same_number(std::int64_t number, int /*lane*/) {
@@ -36,7 +36,7 @@ std::uint64_t same_number(std::int64_t number, int /*lane*/) {
 }
 
 ColumnInfo strided_column(const Bytes& values, const Column& column, std::uint64_t stride,
-                               std::optional<Coder> coder = std::nullopt) {
+                          std::optional<Coder> coder = std::nullopt) {
   EncodeOptions options;
   options.layout = Layout{{column}};
   options.level = 1;
@@ -53,7 +53,8 @@ bool has_stride(const Bytes& values, const Column& column, std::uint64_t stride 
          std::vector<std::pair<std::uint64_t, int>>{{stride, 1}};
 }
 
-void expect_strided_streams(const Bytes& values, const Column& column, std::uint64_t stride = kRow) {
+void expect_strided_streams(const Bytes& values, const Column& column,
+                            std::uint64_t stride = kRow) {
   const auto bytes = static_cast<std::uint64_t>(column.bytes());
   for (const auto coder :
        {std::optional<Coder>(), std::optional(Coder::pack), std::optional(Coder::ans)}) {
