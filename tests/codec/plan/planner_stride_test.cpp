@@ -90,14 +90,20 @@ TEST(PlannerStride, TheLaneThatCostsMostIsLookedAt) {
   }
 }
 
-TEST(PlannerStride, ASecondStrideFollowsWhereTheLevelAllows) {
+/// Sums of what repeats every 97 values, which is more, and every 1013.
+Bytes two_periods() {
   Draws draws(4);
   const auto large = draws.many_below(97, 1 << 24), small = draws.many_below(1013, 1 << 12);
   ValueBytes values(4);
   for (int i = 0; i < 20000; ++i)
     values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
-  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(4)).front.num_strides, 1);
-  const auto model = plan_column(values.bytes(), "i32", pack_at_level(5));
+  return values.bytes();
+}
+
+TEST(PlannerStride, ASecondStrideFollowsWhereTheLevelAllows) {
+  const Bytes values = two_periods();
+  EXPECT_EQ(plan_column(values, "i32", pack_at_level(4)).front.num_strides, 1);
+  const auto model = plan_column(values, "i32", pack_at_level(5));
   ASSERT_EQ(model.front.num_strides, 2);
   EXPECT_EQ(model.front.strides[0].stride % 97, 0u);
   EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);
@@ -195,12 +201,8 @@ TEST(PlannerStride, OneThatIsAskedForIsLeftWhereItSavesNothingOrIsTooLong) {
 }
 
 TEST(PlannerStride, OthersAreLookedForBehindTheOneThatIsAskedFor) {
-  Draws draws(4);
-  const auto large = draws.many_below(97, 1 << 24), small = draws.many_below(1013, 1 << 12);
-  ValueBytes values(4);
-  for (int i = 0; i < 20000; ++i)
-    values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
-  const auto model = plan_column(values.bytes(), "i32", with_stride(pack_at_level(5), 970));
+  const Bytes values = two_periods();
+  const auto model = plan_column(values, "i32", with_stride(pack_at_level(5), 970));
   ASSERT_EQ(model.front.num_strides, 2);
   EXPECT_EQ(model.front.strides[0].stride, 970u);
   EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);
