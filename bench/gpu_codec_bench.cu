@@ -4,8 +4,8 @@
 // usage: gpu_codec_bench FOLDER [MIB]   prints CSV; every NAME.TYPExTUPLE.bin of at least 1 MB in the folder,
 //                                       repeated to MIB of values (1024)
 // A recording, cut to whole groups, is compressed once and its chunks are repeated; chunks are independent, so no codec sees the
-// repetition. Streams of gdelta decode wholly on the device. Only what level 1 chooses is encoded on the device, so
-// other rows have no speed of encoding. nvCOMP gets chunks of 64 KiB. GB are 10^9 bytes of values, the median of
+// repetition. Streams of gdelta decode wholly on the device. Only what level 1 chooses is encoded on the device, of the values
+// with all repetitions, so other rows have no speed of encoding. nvCOMP gets chunks of 64 KiB. GB are 10^9 bytes of values, the median of
 // nine runs after two; every output is compared with the values, and a row that differs says WRONG.
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
@@ -38,14 +38,21 @@ namespace {
 using bench::device_array;
 using bench::DeviceDecoding;
 
-/// How recordings are coded. The second is what a reader wants who has no time for strides: maps and an order, then ans.
+/// How recordings are coded. Those of level 1 are what a device encodes, with and without ans and a stride that is found.
 struct Effort {
   int level;
   std::optional<Coder> coder = {};
+  bool finds_stride = false;
 
-  bool is_measured_encoding() const { return level == 1 && !coder; }
+  bool is_measured_encoding() const { return level == 1; }
+  std::uint64_t stride() const { return finds_stride ? kFindStride : 0; }
+  std::string name() const {
+    return std::to_string(level) + (coder ? " " + std::string(coder_name(*coder)) : "") +
+           (finds_stride ? " stride" : "");
+  }
 };
-constexpr Effort kEfforts[] = {{1}, {1, Coder::ans}, {5}, {9}};
+constexpr Effort kEfforts[] = {{1}, {1, {}, true}, {1, Coder::ans}, {1, Coder::ans, true}, {5},
+                               {9}};
 constexpr std::uint64_t kLeastBytes = 1'000'000;
 
 template <class Launch>
@@ -96,6 +103,7 @@ std::vector<Recording> recordings_of(const std::filesystem::path& folder) {
     const std::size_t number = i % std::size(kEfforts);
     recording.streams[number] = compress(recording.bytes, {.layout = recording.layout,
                                                            .level = kEfforts[number].level,
+                                                           .stride = kEfforts[number].stride(),
                                                            .coder = kEfforts[number].coder,
                                                            .device_decodable = true,
                                                            .device = "cpu"})
@@ -199,8 +207,11 @@ void decode_rows(const bench::RepeatedStream& stream, const Repeated& repeated, 
   }
 }
 
-double device_encode_gb_s(const Recording& recording, const Repeated& repeated) {
+double device_encode_gb_s(const Recording& recording, const Repeated& repeated,
+                          const Effort& effort) {
   DeviceEncode encode;
+  encode.stride = effort.stride();
+  encode.coder = effort.coder;
   encode.column = recording.column();
   encode.values = repeated.values();
   encode.values_bytes = repeated.bytes();
@@ -230,12 +241,11 @@ void bench_gdelta(const Recording& recording, std::uint64_t total) {
     const Effort& effort = kEfforts[i];
     const bench::RepeatedStream stream(recording.streams[i], repeated.count());
     Row row{.codec = "gdelta",
-            .level = std::to_string(effort.level),
+            .level = effort.name(),
             .ratio = static_cast<double>(recording.bytes.size()) /
                      static_cast<double>(recording.streams[i].size())};
-    if (effort.coder) row.level += " " + std::string(coder_name(*effort.coder));
     say_model(stream.info.chunks[0].columns[0], row);
-    if (effort.is_measured_encoding()) row.encode = device_encode_gb_s(recording, repeated);
+    if (effort.is_measured_encoding()) row.encode = device_encode_gb_s(recording, repeated, effort);
     decode_rows(stream, repeated, row);
     print(recording, repeated, row);
   }

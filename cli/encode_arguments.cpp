@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
+
 #include "size_text.h"
 #include "type_spelling.h"
 
@@ -29,6 +31,7 @@ What the numbers are
     --type f64:be                   big-endian doubles
     --record i32x3,u16,u8x2,f64     records of mixed types
     --type u8 --tuple 3 --stride 640    an image whose rows of 640 pixels resemble each other
+    --type u8 --tuple 3 --stride auto   the same where -1 is to find out how long rows are
   Types: i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64, with :be for big-endian.
   int16, float32, double, '<f4', s16le and the like are understood too.
   Whatever is said or found, the same bytes come back.
@@ -42,6 +45,17 @@ Result<Coder> parse_coder(const std::string& text) {
   for (const Coder coder : asked_coders())
     if (text == coder_name(coder)) return coder;
   return fail(Errc::invalid_argument, "'" + text + "' is none of " + asked_coder_names());
+}
+
+Result<std::uint64_t> parse_stride(const std::string& text) {
+  if (text == "auto") return kFindStride;
+  std::uint64_t stride = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, stride);
+  if (error == std::errc{} && stop == end && stride >= 2 && stride <= kMaxStride) return stride;
+  return fail(
+      Errc::invalid_argument,
+      fmt::format("'{}' is neither a number of records, 2 to {}, nor auto", text, kMaxStride));
 }
 
 /// Lets `target` have what `result` holds, or hands the error on.
@@ -81,9 +95,9 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
   app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
       ->option_text("N")
       ->check(CLI::Range(0, kMaxOrder));
-  app.add_option("--stride", options.stride, "Try differences to so many records before")
-      ->option_text("N")
-      ->check(CLI::Range(std::uint64_t{2}, kMaxStride));
+  add_parsed_option(
+      app, "--stride", "N", "Try differences to so many records before; or auto",
+      [&options](const std::string& text) { return assign(options.stride, parse_stride(text)); });
   add_parsed_option(
       app, "--coder", "CODER", "For every chunk: " + asked_coder_names(),
       [&options](const std::string& text) { return assign(options.coder, parse_coder(text)); });

@@ -76,7 +76,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
-  if (encode.stride == 1 || encode.stride > kMaxStride)
+  if (encode.stride == 1 || (encode.stride > kMaxStride && encode.stride != kFindStride))
     return fail(Errc::invalid_argument, "there is no such stride: strides are 2 to 2^22");
   if (encode.coder && !is_asked(encode, cuda::SectionKind::pack) && !encodes_ans(encode))
     return fail(Errc::invalid_argument, "the device encodes with pack or ans");
@@ -101,7 +101,8 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   for (const ValueMap map : plain_maps(encode.column.type, kDeviceLevel))
     shape.maps[shape.num_maps++] = static_cast<std::uint8_t>(map);
   shape.exact_maps = maps_to_find(encode);
-  shape.asked_stride = static_cast<std::uint32_t>(encode.stride);
+  shape.asked_stride = encode.stride == kFindStride ? cuda::kFoundStrides
+                                                    : static_cast<std::uint32_t>(encode.stride);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
@@ -223,7 +224,9 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
     scratch.steps.stepped = pack.stepped;
     scratch.plan.num_stepped = pack.stepped.count;
   }
-  scratch.strides = {.shape = shape, .tasks = pack.tasks};
+  scratch.strides = {.shape = shape, .tasks = pack.tasks, .found = nullptr};
+  if (shape.asked_stride == cuda::kFoundStrides)
+    scratch.strides.found = layout.take<std::uint32_t>(chunks);
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
                     .max_parts = sums.pages,
@@ -320,9 +323,10 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
                         .num_units = sums_of(shape, false).units,
                         .wide = shape.value_bytes == 8,
                         .even_units = static_cast<std::uint32_t>(shape.units_of(0))};
-  if (shape.asked_stride == 0 && cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
+  if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
     range.value_bytes = shape.value_bytes;
     range.tuple = shape.tuple;
+    range.has_strides = shape.asked_stride > 0;
   }
   return range;
 }
@@ -337,6 +341,7 @@ cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
   if (scratch.steps.steps.bytes != nullptr) {
     if (auto error = cuda::launch_plan_steps(scratch.steps, stream)) return error;
   }
+  if (auto error = cuda::launch_find_strides(scratch.strides, stream)) return error;
   return cuda::launch_plan_strides(scratch.strides, stream);
 }
 

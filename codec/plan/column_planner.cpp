@@ -12,6 +12,7 @@
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/linear_choice.h"
 #include "codec/plan/patient_choice.h"
+#include "codec/plan/stride_rules.h"
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
 #include "codec/plan/tried_coders.h"
@@ -33,10 +34,6 @@ constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
 constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfPatience = 0.1;
-constexpr int kQuickOrder = 2;
-constexpr std::uint64_t kNearStrideShare =
-    8;  // of the bits without: beside worse ones none is looked for
-constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kLinearGainShare = 50;
 // A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
@@ -129,9 +126,7 @@ class ColumnPlanner {
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
-  OrderEffort quick_effort() const {
-    return {kQuickOrder, std::min(policy_.orders.groups / 4, kMostQuickGroups)};
-  }
+  OrderEffort quick_effort() const { return {kQuickOrder, quick_groups(policy_.orders.groups)}; }
 
   // The orders that suit map and strides best; returns what they cost.
   std::uint64_t set_best_orders(Front& front, Work* work) const {
@@ -189,7 +184,7 @@ class ColumnPlanner {
     for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides, work))
       is_best(stride);
     const std::uint64_t without = quick_bits(before);
-    if (best == 0 || least > without + without / kNearStrideShare) return std::nullopt;
+    if (best == 0 || !is_near_stride(least, without)) return std::nullopt;
     // A sample has found it, so what is best may lie beside it, and be much better.
     const std::uint32_t found = best;
     const auto moves_to = [&](std::uint32_t stride) {
@@ -216,9 +211,10 @@ class ColumnPlanner {
     WorkPart of_strides(work_, kShareOfStrides);
     if (settings_.stride > 0 && settings_.stride <= longest_stride(column_.records))
       take_stride(with_stride(front, static_cast<std::uint32_t>(settings_.stride)), front, nullptr);
-    while (front.num_strides < policy_.strides.most) {
-      WorkPart of_search(&of_strides, 0.7 / policy_.strides.most),
-          of_stride(&of_strides, 0.3 / policy_.strides.most);
+    const int most =
+        settings_.stride == kFindStride ? std::max(policy_.strides.most, 1) : policy_.strides.most;
+    while (front.num_strides < most) {
+      WorkPart of_search(&of_strides, 0.7 / most), of_stride(&of_strides, 0.3 / most);
       auto candidate = best_stride(front, &of_search);
       if (!candidate || !take_stride(*candidate, front, &of_stride)) return;
     }

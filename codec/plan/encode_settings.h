@@ -12,7 +12,7 @@ namespace gdelta {
 struct EncodeSettings {
   int level = 5;
   std::optional<int> order = {};
-  std::uint64_t stride = 0;  // that is tried before others, in tuples; 0: none
+  std::uint64_t stride = 0;  // that is tried before others, in tuples, or kFindStride; 0: none
   std::optional<Coder> coder = {};
   bool device_decodable = false;
   bool maps = true;          // values may go through some that are undone in a pass of their own

@@ -4,25 +4,18 @@
 #include <bit>
 #include <span>
 
+#include "codec/plan/stride_rules.h"
 #include "kernels/cpu/cpu_targets.h"
 #include "kernels/deltas/stride_cost.h"
 
 namespace gdelta {
 namespace {
 
-constexpr std::size_t kCandidatesPerSignal = 4;
-constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
-constexpr std::uint64_t kComparisonsOfTuple = 16;
-// Samples of a place are as far from each other, or by this part of the longest stride: near enough to share a window,
-// too far to say the same.
-constexpr std::uint64_t kSpacing = 997, kSpacingShare = 8;
-// What costs more than the neighbour by more than this part of that tells no more of a value.
-constexpr std::uint32_t kDoubtShare = 16;
 // So often every value is in a window that narrowing the whole lane at once pays for its memory.
 constexpr std::uint64_t kOften = 4;
 constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
 
-constexpr std::size_t kToldPlaces = 8;  // telling takes as long as a place
+constexpr std::uint64_t kToldPlaces = 8;  // telling takes as long as a place
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -79,19 +72,6 @@ bool narrow_alike(std::span<const std::uint64_t> words) {
   return spare_bits(words.data(), words.size()) == 0;
 }
 
-// Where a search looks: where windows begin, of `length` tuples each.
-std::vector<std::uint64_t> places_of(std::uint64_t records, std::uint64_t length,
-                                     std::uint64_t most) {
-  const std::uint64_t room = records - length + 1, count = std::min(most, room);
-  std::vector<std::uint64_t> places(count);
-  for (std::uint64_t k = 0; k < count; ++k) {
-    // Scattered a little, so that a period of the sampling does not fall on one of the data.
-    const std::uint64_t first = k * room / count, behind = (k + 1) * room / count;
-    places[k] = first + k * k * 7919 % (behind - first);
-  }
-  return places;
-}
-
 // Local minima of the cost below `limit`, lowest first; among equals the shortest.
 std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
                                          std::uint32_t limit) {
@@ -104,7 +84,7 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
               std::size_t{cost[stride] <= cost[stride + 1]};
   }
   found.resize(minima);
-  const std::size_t keep = std::min(kCandidatesPerSignal, found.size());
+  const std::size_t keep = std::min<std::size_t>(kStridesOfSignal, found.size());
   std::partial_sort(found.begin(), found.begin() + keep, found.end(),
                     [&](auto a, auto b) { return cost[a] != cost[b] ? cost[a] < cost[b] : a < b; });
   found.resize(keep);
@@ -157,31 +137,21 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
                                            const StridePolicy& policy, Work* work) {
   const std::uint64_t longest = std::min(longest_stride(source.records()), policy.longest);
   if (longest < 3) return {};
-  const std::uint64_t comparisons =
-      std::min(policy.comparisons, kComparisonsOfTuple * source.records());
-  const std::uint64_t samples =
-      std::clamp(comparisons / (longest + 1), kFewestSamples, kMostSamples);
+  const auto where = StrideWindows::of(source.records(), longest, policy.comparisons);
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
-  const std::size_t window = longest + 1;
-  const std::uint64_t spacing = std::min(
-      {kSpacing, longest / kSpacingShare | 1, (source.records() - window - 1) / kStrideSamples});
-  const std::uint64_t length = window + 1 + (kStrideSamples - 1) * spacing;
-  std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  const std::vector<std::uint64_t> places =
-      places_of(source.records(), length, samples / kStrideSamples);
-  LaneWindows<Word> windows(source, lane, length, places.size());
-  for (std::size_t number = 0; number < places.size(); ++number) {
-    add_stride_costs(windows.at(places[number]), window, spacing, value_cost.data(),
-                     difference_cost.data());
+  std::vector<std::uint32_t> value_cost(where.window), difference_cost(where.window);
+  LaneWindows<Word> windows(source, lane, where.length(), where.count);
+  for (std::uint64_t number = 0; number < where.count; ++number) {
+    add_stride_costs(windows.at(where.place(number)), where.window, where.spacing,
+                     value_cost.data(), difference_cost.data());
     if (work != nullptr && number % kToldPlaces == kToldPlaces - 1)
-      work->add(static_cast<double>(kToldPlaces) / static_cast<double>(places.size()));
+      work->add(static_cast<double>(kToldPlaces) / static_cast<double>(where.count));
   }
   // cost[P] for distance P = window - k.
   std::reverse(value_cost.begin(), value_cost.end());
   value_cost.insert(value_cost.begin(), 0);
   std::reverse(difference_cost.begin() + 1, difference_cost.end());
-  // What tells less of a value than its neighbour does is not worth a closer look, nor is what tells less of a difference.
-  const std::uint32_t limit = value_cost[1] + value_cost[1] / kDoubtShare;
+  const std::uint32_t limit = most_stride_cost(value_cost[1]);
   std::vector<std::uint32_t> found = lowest_minima(value_cost, limit);
   for (const std::uint32_t stride : lowest_minima(difference_cost, limit)) {
     if (std::find(found.begin(), found.end(), stride) == found.end()) found.push_back(stride);

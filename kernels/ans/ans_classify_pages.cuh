@@ -301,8 +301,10 @@ class PageClassifier {
                           ? 0
                           : sign_extended(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
     }
+    const FirstTuple<Shape> first_tuple(task);
     const auto add = [&](const std::uint32_t(&words)[Shape::kRunWords], std::uint32_t left) {
       add_run<Shape>(check, words, left, thread);
+      if constexpr (Shape::kStrides) unequal |= first_tuple.unequal(words, left, thread);
     };
     const bool is_short = shape.states < kMaxAnsStates;  // and has tiles of its own
     runs.for_each(
@@ -311,9 +313,11 @@ class PageClassifier {
         },
         [&](const auto& place, const Word(&residuals)[kAnsRun]) {
           visit_run(place, residuals);
+          if constexpr (!Shape::kStrides) {
 #pragma unroll
-          for (int i = 0; i < kAnsRun; ++i)
-            if (place.has(i)) unequal |= residuals[i] ^ origins[place.lane];
+            for (int i = 0; i < kAnsRun; ++i)
+              if (place.has(i)) unequal |= residuals[i] ^ origins[place.lane];
+          }
         });
     auto tiles = static_cast<std::uint32_t>(shape.tiles);
     if (is_short)

@@ -128,8 +128,8 @@ struct AnsEncodeArgs {
   bool has_strides;  // some tasks may
   AnsEffort effort;
 
-  // Of wide tuples, and with strides: residuals of all tasks, sign-extended, page after page and lane after lane; and
-  // [num_pages × state_room].
+  // Of wide tuples: residuals of all tasks, sign-extended, page after page and lane after lane; and [num_pages ×
+  // state_room].
   Word* residuals;
   unsigned char* page_states;
   std::uint32_t* differs;         // [num_tasks], zero before
@@ -148,7 +148,7 @@ struct AnsEncodeArgs {
   unsigned char* out;
 
   /// Whether residuals are made of values whenever they are looked at, not found in memory.
-  bool makes_residuals() const { return !is_wide(tuple) && !has_strides; }
+  bool makes_residuals() const { return !is_wide(tuple); }
 };
 
 /// Residuals and states of every page, if other kernels do not make them; sets differs if two tuples do.

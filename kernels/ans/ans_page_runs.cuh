@@ -1,6 +1,6 @@
 // The residuals of a page as its encoder goes through them: tile by tile, lane after lane, eight consecutive ones a
-// thread. Of narrow tuples without strides they are made of the values, in registers, whenever they are looked at; of others
-// a kernel has left them in memory.
+// thread. Of narrow tuples they are made of the values, in registers, whenever they are looked at; of others a kernel has
+// left them in memory.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,9 @@ class ValueRuns {
   using Word = typename Shape::Word;
   using Room = LaneHistory<Shape>;  // a warp's
   static constexpr bool kFromValues = true;
+  static constexpr int kLoadedWords = Shape::kRunWords * (Shape::kStrides ? 2 : 1);
   /// Blocks of eight warps that a processor should have room for.
-  static constexpr int kBlocks = Shape::kRunWords <= 16 ? 4 : Shape::kRunWords <= 32 ? 2 : 1;
+  static constexpr int kBlocks = kLoadedWords <= 16 ? 4 : kLoadedWords <= 32 ? 2 : 1;
 
   /// The whole warp calls it; `room` is as it is at the page's start.
   __device__ ValueRuns(const AnsEncodeArgs<Word>&, const PackTask& task, const AnsPageView& page,
@@ -89,6 +90,7 @@ class ValueRuns {
     const int thread = static_cast<int>(threadIdx.x & 31);
     const RunLoader<Shape> loader(task_);
     const PackFront<Shape> front(task_);
+    const EarlierRuns<Shape> earlier(task_);
     const int before = thread == 0 ? shape_.states - 1 : thread - 1;
     const std::uint32_t step =
         static_cast<std::uint32_t>(shape_.tile_tuples()) * Shape::kTupleBytes;
@@ -105,10 +107,16 @@ class ValueRuns {
       } else {
         loader.load(at, thread, words);
       }
-      look(words, page_.tuples - static_cast<std::uint32_t>(tile * shape_.tile_tuples()));
+      const auto first = static_cast<std::uint32_t>(tile * shape_.tile_tuples());
+      look(words, page_.tuples - first);
+      const auto read = [&](const std::uint32_t(&run)[Shape::kRunWords],
+                            Word(&values)[Shape::kTuple][kPackRun]) {
+        read_values(front, run, values);
+        take_steps(front, values);
+      };
       Word values[Shape::kTuple][kPackRun];
-      read_values(front, words, values);
-      take_steps(front, values);
+      read(words, values);
+      if constexpr (Shape::kStrides) earlier.take_from(values, page_.first + first, thread, read);
 #pragma unroll
       for (int lane = 0; lane < Shape::kTuple; ++lane) {
         difference(values[lane], lane, front.orders[lane], before);

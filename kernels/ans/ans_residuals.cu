@@ -1,5 +1,5 @@
 // Residuals of columns, sign-extended, as pages of ans have them: page after page, lane after lane; and the
-// states of each page. A warp takes a unit of groups.
+// states of each page; of wide tuples, which have no steps. A warp takes a unit of groups.
 #include "kernels/ans/ans_page_runs.cuh"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
@@ -7,7 +7,7 @@
 namespace gdelta::cuda {
 namespace {
 
-template <bool kSteps, class Word>
+template <class Word>
 __device__ void residuals_of_unit(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,
                                   std::uint64_t unit) {
   const PackTask& task = args.tasks[task_number];
@@ -18,7 +18,7 @@ __device__ void residuals_of_unit(const AnsEncodeArgs<Word>& args, std::uint32_t
   const AnsPageView page(task, view.page);
   unsigned char* const states =
       args.page_states + page.number * static_cast<std::uint64_t>(args.state_room);
-  UnitGroups<true, Word, kSteps> groups(task, view);
+  UnitGroups<true, Word> groups(task, view);
   for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
     GroupValues<Word> group = groups.ahead;
     const std::uint32_t first = groups.first(), lane = groups.lane, number = groups.number;
@@ -46,12 +46,12 @@ __device__ void residuals_of_unit(const AnsEncodeArgs<Word>& args, std::uint32_t
   if (__any_sync(device::kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;
 }
 
-template <bool kSteps, class Word>
+template <class Word>
 __global__ void __launch_bounds__(kPackThreads) ans_residuals_kernel(AnsEncodeArgs<Word> args) {
   const PackArgs units{.tasks = args.tasks, .unit_starts = args.unit_starts};
   const PackRange range{.first_task = 0, .end_task = args.num_tasks};
   for_each_unit<kPackWarps>(units, range, [&](std::uint32_t task, std::uint64_t unit) {
-    residuals_of_unit<kSteps>(args, task, unit);
+    residuals_of_unit(args, task, unit);
   });
 }
 
@@ -60,10 +60,9 @@ __global__ void __launch_bounds__(kPackThreads) ans_residuals_kernel(AnsEncodeAr
 template <class Word>
 cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_units == 0) return cudaSuccess;
-  // Wide tuples have no steps.
-  return device::launch_kernel(
-      is_wide(args.tuple) ? ans_residuals_kernel<false, Word> : ans_residuals_kernel<true, Word>,
-      pack_grid((args.num_units + kPackWarps - 1) / kPackWarps), kPackThreads, stream, args);
+  return device::launch_kernel(ans_residuals_kernel<Word>,
+                               pack_grid((args.num_units + kPackWarps - 1) / kPackWarps),
+                               kPackThreads, stream, args);
 }
 
 template cudaError_t launch_ans_residuals(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

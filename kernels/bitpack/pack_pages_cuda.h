@@ -71,27 +71,34 @@ struct PackRange {
   /// What every task has, if all are alike and takes_warp_pages() holds of each; otherwise 0.
   std::uint8_t value_bytes = 0;
   std::uint8_t tuple = 0;
+  /// By pages: some tasks may have one stride of order 1.
+  bool has_strides = false;
 
   bool by_pages() const { return tuple > 0; }
 };
 
 /// Whether a column can be encoded a warp a page, each thread with runs of whole tuples.
 inline bool takes_warp_pages(const PackTask& task) {
+  const bool one_before =
+      task.num_strides == 0 || (task.num_strides == 1 && task.strides[0].order == 1);
   return task.record_bytes == static_cast<std::uint32_t>(task.value_bytes) * task.tuple &&
-         task.num_strides == 0 && is_page_of_a_warp(task.page_groups, task.tuple);
+         one_before && is_page_of_a_warp(task.page_groups, task.tuple);
 }
 
 /// Says so in `range` if these are the values of all its tasks, and each can.
 inline void set_by_pages(PackRange& range, const PackTask* tasks) {
   if (range.first_task == range.end_task) return;
   const PackTask& first = tasks[range.first_task];
+  bool has_strides = false;
   for (std::uint32_t t = range.first_task; t < range.end_task; ++t) {
     if (!takes_warp_pages(tasks[t]) || tasks[t].value_bytes != first.value_bytes ||
         tasks[t].tuple != first.tuple)
       return;
+    has_strides |= tasks[t].num_strides > 0;
   }
   range.value_bytes = first.value_bytes;
   range.tuple = first.tuple;
+  range.has_strides = has_strides;
 }
 
 /// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages

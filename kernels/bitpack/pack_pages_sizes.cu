@@ -15,7 +15,7 @@
 namespace gdelta::cuda {
 namespace {
 
-template <bool kSteps, class Word>
+template <class Word>
 __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
                           LengthCounts<Word>& counts) {
   const PackTask& task = args.tasks[task_number];
@@ -23,7 +23,7 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
   const UnitView view =
       unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
   const int value_bits = 8 * task.value_bytes;
-  UnitGroups<true, Word, kSteps> groups(task, view);
+  UnitGroups<true, Word> groups(task, view);
   for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
     GroupValues<Word> group = groups.ahead;
     const std::uint32_t first = groups.first();
@@ -48,13 +48,13 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
   if (__any_sync(device::kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;
 }
 
-template <bool kSteps, class Word>
+template <class Word>
 __global__ void __launch_bounds__(kPackThreads) size_units_kernel(PackArgs args, PackRange range) {
   __shared__ LengthCounts<Word> counts[kPackWarps];
   const int warp = threadIdx.x / 32;
   counts[warp].clear();
   for_each_unit<kPackWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
-    if (!args.tasks[task].planned_raw) size_unit<kSteps>(args, task, unit, counts[warp]);
+    if (!args.tasks[task].planned_raw) size_unit(args, task, unit, counts[warp]);
     __syncwarp();  // rows have been read before the next unit fills them
   });
 }
@@ -127,11 +127,8 @@ __global__ void __launch_bounds__(kPackThreads)
 
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   if (range.by_pages()) return launch_size_warp(args, range, stream);
-  return args.stepped.count != nullptr
-             ? launch_units(size_units_kernel<true, std::uint64_t>,
-                            size_units_kernel<true, std::uint32_t>, args, range, stream)
-             : launch_units(size_units_kernel<false, std::uint64_t>,
-                            size_units_kernel<false, std::uint32_t>, args, range, stream);
+  return launch_units(size_units_kernel<std::uint64_t>, size_units_kernel<std::uint32_t>, args,
+                      range, stream);
 }
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {

@@ -23,9 +23,11 @@ cudaError_t launch_pages(const PackArgs& args, const PackRange& range, std::uint
 }
 
 /// Stepped tasks have kernels of their own, of blocks that find work or end at once: code for steps beside that of others
-/// made those 9 % slower.
-template <auto kKernel, auto kSteppedKernel, int kWarps>
-cudaError_t launch_both_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+/// made those 9 % slower. Where strides may be, one kernel takes all tasks.
+template <auto kKernel, auto kSteppedKernel, auto kStridedKernel, int kWarps>
+cudaError_t launch_all_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  if (range.has_strides)
+    return launch_pages<kStridedKernel, kWarps>(args, range, range.num_units, stream);
   if (auto error = launch_pages<kKernel, kWarps>(args, range, range.num_units, stream))
     return error;
   if (kKernel == kSteppedKernel || args.stepped.count == nullptr) return cudaSuccess;
@@ -43,8 +45,9 @@ template <int ValueBytes>
 cudaError_t launch_size_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   return for_narrow_tuple(range.tuple, [&](auto tuple) {
     using Shape = WarpPackShape<ValueBytes, decltype(tuple)::value>;
-    return launch_both_pages<size_pages_warp_kernel<Shape>,
-                             size_pages_warp_kernel<typename Shape::WithSteps>, kSizeWarps>(
+    return launch_all_pages<size_pages_warp_kernel<Shape>,
+                            size_pages_warp_kernel<typename Shape::WithSteps>,
+                            size_pages_warp_kernel<typename Shape::WithStrides>, kSizeWarps>(
         args, range, stream);
   });
 }
@@ -53,8 +56,9 @@ template <int ValueBytes>
 cudaError_t launch_write_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   return for_narrow_tuple(range.tuple, [&](auto tuple) {
     using Shape = WarpPackShape<ValueBytes, decltype(tuple)::value>;
-    return launch_both_pages<write_pages_warp_kernel<Shape>,
-                             write_pages_warp_kernel<typename Shape::WithSteps>, kWriteWarps>(
+    return launch_all_pages<write_pages_warp_kernel<Shape>,
+                            write_pages_warp_kernel<typename Shape::WithSteps>,
+                            write_pages_warp_kernel<typename Shape::WithStrides>, kWriteWarps>(
         args, range, stream);
   });
 }

@@ -125,7 +125,7 @@ __device__ UnitPlace place_unit(const PackArgs& args, const PackTask& task, cons
   return place;
 }
 
-template <bool kSteps, class Word>
+template <class Word>
 __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
                            GroupWords<Word>& words) {
   const PackTask& task = args.tasks[task_number];
@@ -146,7 +146,7 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
   const std::uint32_t exception_at =
       device::warp_prefix(mine.exception_bytes()) - mine.exception_bytes();
 
-  UnitGroups<false, Word, kSteps> groups(task, view);
+  UnitGroups<false, Word> groups(task, view);
   for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
     GroupValues<Word> group = groups.ahead;
     const std::uint32_t first = groups.first(), lane = groups.lane, number = groups.number;
@@ -176,15 +176,14 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
   }
 }
 
-template <bool kSteps, class Word>
+template <class Word>
 __global__ void __launch_bounds__(kPackThreads, sizeof(Word) == 4 ? 3 : 2)
     write_pages_kernel(PackArgs args, PackRange range) {
   __shared__ GroupWords<Word> words[kPackWarps];
   const int warp = threadIdx.x / 32;
   words[warp].clear();
   for_each_unit<kPackWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
-    if (args.results[task].kind == SectionKind::pack)
-      write_unit<kSteps>(args, task, unit, words[warp]);
+    if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, words[warp]);
   });
 }
 
@@ -192,11 +191,8 @@ __global__ void __launch_bounds__(kPackThreads, sizeof(Word) == 4 ? 3 : 2)
 
 cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   if (range.by_pages()) return launch_write_warp(args, range, stream);
-  return args.stepped.count != nullptr
-             ? launch_units(write_pages_kernel<true, std::uint64_t>,
-                            write_pages_kernel<true, std::uint32_t>, args, range, stream)
-             : launch_units(write_pages_kernel<false, std::uint64_t>,
-                            write_pages_kernel<false, std::uint32_t>, args, range, stream);
+  return launch_units(write_pages_kernel<std::uint64_t>, write_pages_kernel<std::uint32_t>, args,
+                      range, stream);
 }
 
 }  // namespace gdelta::cuda

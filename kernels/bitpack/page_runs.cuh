@@ -18,11 +18,13 @@ namespace gdelta::cuda {
 
 inline constexpr int kPackRun = 8;
 
-/// Steps: lanes may lose others.
-template <int ValueBytes, int Tuple, int Run = kPackRun, bool Steps = false>
+/// Steps: lanes may lose others. Strides: values may lose those one stride before.
+template <int ValueBytes, int Tuple, int Run = kPackRun, bool Steps = false, bool Strides = false>
 struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   static constexpr bool kSteps = Steps;
+  static constexpr bool kStrides = Strides;
   using WithSteps = PackShape<ValueBytes, Tuple, Run, (Tuple > 1)>;
+  using WithStrides = PackShape<ValueBytes, Tuple, Run, (Tuple > 1), true>;
   using Word = WordOf<ValueBytes>;
   static constexpr int kValueBytes = ValueBytes;
   static constexpr int kTuple = Tuple;
@@ -34,8 +36,9 @@ struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   static constexpr int kTileGroups = kTile / kGroupValues;  // of each lane
   static constexpr int kGroupThreads = 32 / kTileGroups;    // that have one of them
   static_assert(kTile % kGroupValues == 0);
-  /// Registers of four bytes that a thread has for a run and its values.
-  static constexpr int kRegisters = kRunWords + Tuple * Run * static_cast<int>(sizeof(Word)) / 4;
+  /// Registers of four bytes that a thread has for a run and its values, and for those before it.
+  static constexpr int kRegisters =
+      (kRunWords + Tuple * Run * static_cast<int>(sizeof(Word)) / 4) * (Strides ? 2 : 1);
 };
 
 // ---- Loads
@@ -58,6 +61,13 @@ struct RunLoader {
         skew(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task.values)) &
              (kPieceBytes - 1)) {}
 
+  /// Of runs that begin `bytes` before those.
+  __device__ RunLoader before(std::uint32_t bytes) const {
+    RunLoader loader = *this;
+    loader.skew = (skew - bytes) & (kPieceBytes - 1);
+    return loader;
+  }
+
   /// Asks for the lines of a tile up to byte `end` of the column, to have them in the L2 cache.
   __device__ void fetch(std::uint32_t tile, std::uint32_t end, int thread) const {
     constexpr std::uint32_t kLine = 128;
@@ -76,6 +86,23 @@ struct RunLoader {
       load_across(column + run - skew, words);
     } else {
       load_by_bytes(run, words);
+    }
+  }
+
+  /// Loads at the edges of a column, and touches nothing outside it, from byte `run` on, which may be negative. Words come
+  /// in behind and move down, so that none has a number that only the running kernel knows: all stay in registers.
+  __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
+#pragma unroll 1
+    for (int i = 0; i < kWords; ++i) {
+      std::uint32_t word = 0;
+#pragma unroll
+      for (int b = 0; b < 4; ++b) {
+        const std::uint32_t at = run + 4 * i + b;
+        if (at < column_bytes) word |= static_cast<std::uint32_t>(column[at]) << (8 * b);
+      }
+#pragma unroll
+      for (int j = 0; j + 1 < kWords; ++j) words[j] = words[j + 1];
+      words[kWords - 1] = word;
     }
   }
 
@@ -108,23 +135,6 @@ struct RunLoader {
     const bool moves = (skew & (4 * kStep)) != 0;
 #pragma unroll
     for (int i = 0; i < kWords + kPieceWords - kStep; ++i) all[i] = moves ? all[i + kStep] : all[i];
-  }
-
-  /// Loads at the edges of a column, and touches nothing outside it. Words come in behind and move down, so that none
-  /// has a number that only the running kernel knows: all stay in registers.
-  __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
-#pragma unroll 1
-    for (int i = 0; i < kWords; ++i) {
-      std::uint32_t word = 0;
-#pragma unroll
-      for (int b = 0; b < 4; ++b) {
-        const std::uint32_t at = run + 4 * i + b;
-        if (at < column_bytes) word |= static_cast<std::uint32_t>(column[at]) << (8 * b);
-      }
-#pragma unroll
-      for (int j = 0; j + 1 < kWords; ++j) words[j] = words[j + 1];
-      words[kWords - 1] = word;
-    }
   }
 };
 
@@ -218,8 +228,8 @@ __device__ inline typename Shape::Word read_mapped(const PackTask& task, std::ui
 
 /// The same after the step of its lane, too. Bits above the value's are any.
 template <class Shape>
-__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
-                                                  int lane) {
+__device__ inline typename Shape::Word read_stepped(const PackTask& task, std::uint32_t tuple,
+                                                    int lane) {
   typename Shape::Word value = read_mapped<Shape>(task, tuple, lane);
   if constexpr (Shape::kSteps) {
     if (const int source = task.sources[lane]; source > 0)
@@ -228,6 +238,119 @@ __device__ inline typename Shape::Word read_value(const PackTask& task, std::uin
   }
   return value;
 }
+
+// ---- Strides
+
+/// The runs a stride before those of a page.
+template <class Shape>
+class EarlierRuns {
+ public:
+  static constexpr int kRun = Shape::kRun;
+  using Values = typename Shape::Word[Shape::kTuple][kRun];
+
+  __device__ explicit EarlierRuns(const PackTask& task)
+      : stride_(task.num_strides > 0 ? device::warp_uniform(task.strides[0].stride) : 0),
+        loader_(RunLoader<Shape>(task).before(stride_ * Shape::kTupleBytes)) {}
+
+  /// Loads that of the tile that begins at tuple `first` of the column; zero where nothing stands so far before it.
+  __device__ void load(std::uint32_t first, int thread,
+                       std::uint32_t (&words)[Shape::kRunWords]) const {
+    const std::uint32_t tile = (first - stride_) * Shape::kTupleBytes;
+    if (is_away(first)) {
+#pragma unroll
+      for (std::uint32_t& word : words) word = 0;
+    } else if (first >= stride_) {
+      loader_.load(tile, thread, words);
+    } else {
+      loader_.load_by_bytes(tile + Shape::kRunBytes * thread, words);
+    }
+  }
+
+  /// Takes its values from those of the tile. read(words, values) makes values of the words of a run.
+  template <class Read>
+  __device__ void take_from(Values& values, std::uint32_t first, int thread,
+                            const Read& read) const {
+    if (is_away(first)) return;
+    std::uint32_t words[Shape::kRunWords];
+    load(first, thread, words);
+    Values earlier;
+    read(words, earlier);
+    const bool is_whole = first >= stride_;
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      // Not all maps give zero for zero.
+      const bool is_there = is_whole || first + kRun * thread + i >= stride_;
+#pragma unroll
+      for (int lane = 0; lane < Shape::kTuple; ++lane)
+        values[lane][i] -= is_there ? earlier[lane][i] : 0;
+    }
+  }
+
+ private:
+  /// Whether there is nothing for the tile.
+  __device__ bool is_away(std::uint32_t first) const {
+    return stride_ == 0 || first + Shape::kTile <= stride_;
+  }
+
+  std::uint32_t stride_;  // in tuples; 0: there is none
+  RunLoader<Shape> loader_;
+};
+
+/// Without strides nobody looks for them.
+template <class Shape>
+requires(!Shape::kStrides) class EarlierRuns<Shape> {
+ public:
+  __device__ explicit EarlierRuns(const PackTask&) {}
+};
+
+/// One value after all that is done before differences are taken.
+template <class Shape>
+__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
+                                                  int lane) {
+  typename Shape::Word value = read_stepped<Shape>(task, tuple, lane);
+  if constexpr (Shape::kStrides) {
+    const std::uint32_t stride = task.num_strides > 0 ? task.strides[0].stride : 0;
+    if (stride > 0 && tuple >= stride) value -= read_stepped<Shape>(task, tuple - stride, lane);
+  }
+  return value;
+}
+
+/// The first tuple of a column over and over: whether all are equal cannot be told by residuals less strides.
+template <class Shape>
+struct FirstTuple {
+  static constexpr int kBytes = Shape::kTupleBytes;
+  // Until it begins at a word again.
+  static constexpr int kWords = kBytes % 4 == 0   ? kBytes / 4
+                                : kBytes % 2 == 0 ? kBytes / 2
+                                                  : kBytes;
+  std::uint32_t words[kWords];
+
+  __device__ explicit FirstTuple(const PackTask& task) {
+    if constexpr (Shape::kStrides) {  // nobody asks otherwise
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        words[i] = 0;
+#pragma unroll
+        for (int b = 0; b < 4; ++b)
+          words[i] |= static_cast<std::uint32_t>(task.values[(4 * i + b) % kBytes]) << 8 * b;
+      }
+    }
+  }
+
+  /// Bits in which those of a thread's run that are there differ; `left` tuples of the page are left from the tile on.
+  __device__ std::uint32_t unequal(const std::uint32_t (&run)[Shape::kRunWords], std::uint32_t left,
+                                   int thread) const {
+    std::uint32_t other[Shape::kRunWords];
+#pragma unroll
+    for (int i = 0; i < Shape::kRunWords; ++i) other[i] = run[i] ^ words[i % kWords];
+    if (left < Shape::kTile)
+      keep_bytes(other, (static_cast<int>(left) - Shape::kRun * thread) * Shape::kTupleBytes);
+    std::uint32_t all = 0;
+#pragma unroll
+    for (const std::uint32_t word : other) all |= word;
+    return all;
+  }
+};
 
 // ---- Differences
 

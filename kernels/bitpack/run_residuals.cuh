@@ -55,17 +55,19 @@ struct RunResiduals {
     }
   }
 
-  /// The next tile's, in the lower bits; zero once `left` tuples of the column, counted from the tile, have ended.
-  __device__ void take(const PackFront<Shape>& front, const std::uint32_t (&run)[kRunWords],
+  /// The next tile's, which begins at tuple `first` of the column, in the lower bits; zero once `left` tuples of the column,
+  /// counted from the tile, have ended.
+  __device__ void take(const PackFront<Shape>& front, const EarlierRuns<Shape>& earlier,
+                       const std::uint32_t (&run)[kRunWords], std::uint32_t first,
                        std::uint32_t left, int thread, Word (&residuals)[Shape::kTuple][kRun]) {
     if constexpr (Shape::kValueBytes == 1) {
       if (is_of_bytes(front)) {
-        take_bytes(front.orders[0], run, thread, residuals);
+        take_bytes(front.orders[0], earlier, run, first, thread, residuals);
       } else {
-        take_lanes(front, run, thread, residuals);
+        take_lanes(front, earlier, run, first, thread, residuals);
       }
     } else {
-      take_lanes(front, run, thread, residuals);
+      take_lanes(front, earlier, run, first, thread, residuals);
     }
     if (left >= Shape::kTile) return;
 #pragma unroll
@@ -78,17 +80,28 @@ struct RunResiduals {
 
  private:
   __device__ static bool is_of_bytes(const PackFront<Shape>& front) {
-    bool same = !Shape::kSteps && front.map == 0 && front.orders[0] > 0;
+    // Where there are strides, there may be steps, or none.
+    bool same = (!Shape::kSteps || Shape::kStrides) && front.map == 0 && front.orders[0] > 0;
 #pragma unroll
-    for (int lane = 1; lane < Shape::kTuple; ++lane) same &= front.orders[lane] == front.orders[0];
+    for (int lane = 1; lane < Shape::kTuple; ++lane) {
+      same &= front.orders[lane] == front.orders[0];
+      if constexpr (Shape::kSteps) same &= front.sources[lane] == 0;
+    }
     return same;
   }
 
-  __device__ void take_bytes(int order, const std::uint32_t (&run)[kRunWords], int thread,
+  __device__ void take_bytes(int order, const EarlierRuns<Shape>& earlier,
+                             const std::uint32_t (&run)[kRunWords], std::uint32_t first, int thread,
                              Word (&residuals)[Shape::kTuple][kRun]) {
     std::uint32_t all[1 + kRunWords];  // with the word before the run
 #pragma unroll
     for (int i = 0; i < kRunWords; ++i) all[1 + i] = run[i];
+    if constexpr (Shape::kStrides) {
+      std::uint32_t before[kRunWords];
+      earlier.load(first, thread, before);
+#pragma unroll
+      for (int i = 0; i < kRunWords; ++i) all[1 + i] = subtract_bytes(run[i], before[i]);
+    }
 #pragma unroll 1
     for (int k = 0; k < order; ++k) {
       all[0] = __shfl_sync(device::kWholeWarp, all[kRunWords], (thread + 31) & 31);
@@ -115,10 +128,16 @@ struct RunResiduals {
     }
   }
 
-  __device__ void take_lanes(const PackFront<Shape>& front, const std::uint32_t (&run)[kRunWords],
-                             int thread, Word (&residuals)[Shape::kTuple][kRun]) {
-    raise_values(front, run, residuals);
-    take_steps(front, residuals);
+  __device__ void take_lanes(const PackFront<Shape>& front, const EarlierRuns<Shape>& earlier,
+                             const std::uint32_t (&run)[kRunWords], std::uint32_t first, int thread,
+                             Word (&residuals)[Shape::kTuple][kRun]) {
+    const auto read = [&](const std::uint32_t(&words)[kRunWords],
+                          Word(&values)[Shape::kTuple][kRun]) {
+      raise_values(front, words, values);
+      take_steps(front, values);
+    };
+    read(run, residuals);
+    if constexpr (Shape::kStrides) earlier.take_from(residuals, first, thread, read);
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane) {
       lanes.difference(residuals[lane], lane, front.orders[lane], thread);

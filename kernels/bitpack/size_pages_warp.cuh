@@ -22,9 +22,10 @@ template <class Shape>
 inline constexpr int kSizeBlocks = 0;  // multiprocessors hold too few threads for that
 #else
 template <class Shape>
-inline constexpr int kSizeBlocks = Shape::kRegisters <= 16   ? 12
-                                   : Shape::kRegisters <= 24 ? 10
-                                                             : 0;
+inline constexpr int kSizeBlocks = Shape::kRegisters <= 16                     ? 12
+                                   : Shape::kRegisters <= 24                   ? 10
+                                   : Shape::kStrides&& Shape::kRegisters <= 32 ? 8
+                                                                               : 0;
 #endif
 
 /// How many residuals of each group have how many bits; so many groups of a lane are counted side by side.
@@ -98,20 +99,24 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   for (int lane = 0; lane < Shape::kTuple; ++lane)
     origins[lane] = zigzag_encode(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
 
+  const EarlierRuns<Shape> earlier(task);
+  const FirstTuple<Shape> first_tuple(task);
   PageCheck<Shape::kRunWords> check;
-  Word unequal = 0;  // of lanes of order 0
+  Word unequal = 0;  // of lanes of order 0, or less strides
   const std::uint32_t tiles = for_each_tile<Shape>(
       task, view.first, tuples, thread,
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
         add_run<Shape>(check, words, left, thread);
         if (!packs) return;
         Word residuals[Shape::kTuple][Shape::kRun];
-        shared.residuals.take(front, words, left, thread, residuals);
+        shared.residuals.take(front, earlier, words, view.first + Shape::kTile * tile, left, thread,
+                              residuals);
+        if constexpr (Shape::kStrides) unequal |= first_tuple.unequal(words, left, thread);
         const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
           // Residuals of order 0 are the values.
-          if (front.orders[lane] == 0)
+          if (!Shape::kStrides && front.orders[lane] == 0)
             unequal |= unequal_bits(residuals[lane], origins[lane], left, thread);
           shared.lengths.add(shared.lengths.row(lane * view.groups + group), residuals[lane]);
         }
@@ -129,7 +134,8 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
     bytes.groups = descriptor.group_bytes();
     bytes.exceptions = descriptor.exception_bytes();
     // Of a constant all differences are zero, from the first tuple on.
-    differs |= descriptor.bits != 0 && task.orders[thread / view.groups] > 0;
+    if constexpr (!Shape::kStrides)
+      differs |= descriptor.bits != 0 && task.orders[thread / view.groups] > 0;
   }
   bytes.groups = device::warp_sum(bytes.groups);
   bytes.exceptions = device::warp_sum(bytes.exceptions);

@@ -285,6 +285,7 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
   const std::uint32_t tuples =
       device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
+  const EarlierRuns<Shape> earlier(task);
   shared.residuals.load(task, front, view.first, thread);
   put_head(page, task, front, view, parts, shared.residuals.lanes, thread);
   __syncwarp();  // states have been read before the history moves on
@@ -294,7 +295,8 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
       task, view.first, tuples, thread,
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
         Word residuals[Shape::kTuple][Shape::kRun];
-        shared.residuals.take(front, words, left, thread, residuals);
+        shared.residuals.take(front, earlier, words, view.first + Shape::kTile * tile, left, thread,
+                              residuals);
         const std::uint32_t in_lane = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {

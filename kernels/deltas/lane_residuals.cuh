@@ -242,15 +242,15 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
 }
 
 /// Goes through the groups of a unit. The values of the next group are on their way while those of
-/// this one are worked on; what the task says is looked up once a lane. kSteps: as in LaneView.
-template <bool kCompare, class Word, bool kSteps = false>
+/// this one are worked on; what the task says is looked up once a lane. Tasks have no steps.
+template <bool kCompare, class Word>
 struct UnitGroups {
   const PackTask& task;
   std::uint32_t page_first;
   std::uint32_t groups;  // of each lane
   std::uint32_t lane;
   std::uint32_t number;  // of the group in its lane
-  LaneView<Word, kSteps> values;
+  LaneView<Word> values;
   int order = 0;
   Word origin = 0;
   bool differs = false;

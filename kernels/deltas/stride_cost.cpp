@@ -1,7 +1,5 @@
 #include "kernels/deltas/stride_cost.h"
 
-#include <bit>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/deltas/stride_cost.cpp"
 #include "kernels/cpu/each_target.h"
@@ -10,15 +8,6 @@
 #define GDELTA_STRIDE_SAMPLES
 namespace gdelta {
 namespace {
-
-// The bits come from the exponent of a float: one instruction of a vector unit, and exact enough to
-// rank. A value just below a power of two counts as one bit more, on every machine.
-std::uint32_t bits_of(std::uint32_t difference) {
-  const auto number = static_cast<float>(static_cast<std::int32_t>(difference));
-  const auto exponent =
-      static_cast<std::int32_t>((std::bit_cast<std::uint32_t>(number) >> 23) & 0xff);
-  return static_cast<std::uint32_t>(exponent > 126 ? exponent - 126 : 0);
-}
 
 // What is compared with the words before it.
 struct StrideSamples {
@@ -83,8 +72,8 @@ void add_costs(const StrideSamples& samples, std::size_t count, std::uint32_t* _
   for (int j = 0; j < kStrideSamples; ++j) {
     const std::uint32_t* const before = samples.before[j];
     for (std::size_t i = k; i < count; ++i) {
-      costs[i] += bits_of(samples.value[j] - before[i]);
-      difference_costs[i] += bits_of(samples.difference[j] - (before[i] - before[i - 1]));
+      costs[i] += stride_cost_of(samples.value[j] - before[i]);
+      difference_costs[i] += stride_cost_of(samples.difference[j] - (before[i] - before[i - 1]));
     }
   }
 }
@@ -102,7 +91,7 @@ void add_stride_costs(const std::uint32_t* words, std::size_t count, std::size_t
   if (count == 0) return;
   const StrideSamples samples(words, count, spacing);
   for (int j = 0; j < kStrideSamples; ++j)
-    costs[0] += bits_of(samples.value[j] - samples.before[j][0]);
+    costs[0] += stride_cost_of(samples.value[j] - samples.before[j][0]);
   GDELTA_BEST(add_costs)(samples, count, costs, difference_costs);
 }
 

@@ -96,8 +96,10 @@ TEST_F(OptionEffect, TheStrideIsTakenWhereItSaves) {
     return listed(options, "rows")["chunks"][0]["columns"][0]["strides"];
   };
   for (const char* level : {"-1", "-5"}) {
-    EXPECT_EQ(strides({level, "--type", "u8", "--stride", "100", "--coder", "pack"}),
-              Json::parse(R"([{"stride": 100, "order": 1}])"));
+    for (const char* stride : {"100", "auto"})
+      EXPECT_EQ(strides({level, "--type", "u8", "--stride", stride, "--coder", "pack"}),
+                Json::parse(R"([{"stride": 100, "order": 1}])"))
+          << level << " " << stride;
     EXPECT_EQ(strides({level, "--type", "u8", "--stride", "77", "--coder", "pack", "--order", "0"}),
               strides({level, "--type", "u8", "--coder", "pack", "--order", "0"}));
   }

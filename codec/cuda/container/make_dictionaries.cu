@@ -8,7 +8,7 @@
 #include "codec/cuda/container/code_table.cuh"
 #include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/exact_maps.cuh"
-#include "codec/cuda/container/planned_lengths.cuh"
+#include "codec/cuda/container/order_costs.cuh"
 #include "codec/cuda/container/word_set.cuh"
 #include "codec/plan/levels.h"
 #include "codec/plan/quick_dictionaries.h"
@@ -30,8 +30,7 @@ template <class Word>
 constexpr std::uint32_t kThreads = 1024 / kBlocks<Word>;
 template <class Word>
 constexpr std::uint32_t kWarps = kThreads<Word> / 32;
-constexpr std::uint32_t kAtOnce = 4;  // values that a thread asks for
-constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
+constexpr std::uint32_t kAtOnce = 4;            // values that a thread asks for
 constexpr std::uint32_t kPoolBytes = 32 << 10;  // what steps use in turn
 constexpr std::uint32_t kTooMany = 1u << 31;    // different words, whatever is added
 static_assert(kMostQuickEntries <= 1 << 16 && kMaxLanes <= 64);
@@ -40,8 +39,7 @@ template <class Word>
 struct DictionaryShared {
   alignas(16) unsigned char pool[kPoolBytes];
   TableShared<kWarps<Word>> table;
-  std::uint16_t row_sums[kWarps<Word>][kUnitGroups];  // which sum a row's cost goes to
-  std::uint32_t sums[kTriedOrders];
+  std::uint32_t sums[kWeighedOrders];
   std::uint32_t different;  // words of a set
   std::uint32_t taken;
   unsigned long long lanes;  // that may get a dictionary, a bit for each
@@ -202,62 +200,33 @@ class LaneDictionary {
   /// Adds up what the indices of sampled groups take at each order.
   __device__ void weigh() {
     const CutShape& shape = args_.shape;
-    using Counts = PlannedLengths<Word>;
+    using Rows = CostRows<Word>;
     constexpr std::uint32_t kWeighing =
-        kPoolBytes / sizeof(Counts) < kWarps<Word> ? kPoolBytes / sizeof(Counts) : kWarps<Word>;
+        kPoolBytes / sizeof(Rows) < kWarps<Word> ? kPoolBytes / sizeof(Rows) : kWarps<Word>;
     const std::uint32_t warp = device::warp_number();
-    if (threadIdx.x < kTriedOrders) shared_.sums[threadIdx.x] = 0;
-    Counts* const counts = shared_.template as<Counts>() + warp;
-    if (warp < kWeighing) counts->clear();
+    if (threadIdx.x < kWeighedOrders) shared_.sums[threadIdx.x] = 0;
+    Rows* const rows = shared_.template as<Rows>() + warp;
+    if (warp < kWeighing) rows->clear();
     __syncthreads();  // all sums are zero
-    const int value_bits = 8 * shape.value_bytes;
-    const bool asked = shape.asked_order >= 0;
-    const int last = asked ? shape.asked_order : shape.max_order;
-    int rows = 0;
+    GroupCosts<Word> costs(shape, *rows, shared_.sums);
     for (std::uint32_t k = warp; warp < kWeighing && k < sample().count; k += kWeighing) {
       const std::uint32_t first = sample().first_tuple(k);
       bool differs = false;
       GroupValues<Word> group =
-          load_group<false>(shared_.task, values_, first, last, Word{0}, differs);
+          load_group<false>(shared_.task, values_, first, costs.history(), Word{0}, differs);
       std::uint32_t places[kGroupRegisters + 1];
       set_.find(group.words, places);
 #pragma unroll
       for (int j = 0; j <= kGroupRegisters; ++j) group.words[j] = indices_[places[j]];
-      for (int order = 0; order <= last; ++order) {
-        if (order > 0) group.difference();
-        if (asked && order < last) continue;
-        Word residuals[kGroupRegisters];
-        group.residuals(first, records_, value_bits, residuals);
-        if ((threadIdx.x & 31) == 0)
-          shared_.row_sums[warp][rows] = static_cast<std::uint16_t>(asked ? 0 : order);
-        counts->add_group(residuals, rows);
-        ++rows;
-      }
-      if (rows + kTriedOrders > kUnitGroups) {
-        add_costs(*counts, shared_.row_sums[warp], rows, value_bits, shared_.sums);
-        rows = 0;
-      }
+      costs.add(group, first, records_, 0);
     }
-    if (warp < kWeighing)
-      add_costs(*counts, shared_.row_sums[warp], rows, value_bits, shared_.sums);
+    if (warp < kWeighing) costs.finish();
     __syncthreads();  // all groups are weighed
   }
 
   /// Leaves what the lane is behind the dictionary, if that saves enough. All threads get the same.
   __device__ bool settle(const format::TableFields& table) {
-    const CutShape& shape = args_.shape;
-    const bool asked = shape.asked_order >= 0;
-    const std::uint32_t pages = shape.pages_of(records_);
-    int best = 0;
-    std::uint64_t least = ~std::uint64_t{0};
-    for (int tried = 0; tried <= (asked ? 0 : shape.max_order); ++tried) {
-      const int order = asked ? shape.asked_order : tried;
-      const std::uint64_t bits =
-          lane_cost_bits(shared_.sums[tried], sample(), pages, order, 8 * shape.value_bytes);
-      if (bits >= least) continue;
-      least = bits;
-      best = order;
-    }
+    const auto [best, least] = cheapest_order(args_.shape, shared_.sums, sample(), records_);
     const std::uint64_t bits = has_exact_map(lane_.mapping) ? lane_.bits : lane_.plain_bits;
     const bool pays = dictionary_pays(table.bytes, least, bits);
     __syncthreads();  // what the lane was has been read

@@ -1,8 +1,8 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/exact_maps.cuh"
+#include "codec/cuda/container/order_costs.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
-#include "codec/cuda/container/planned_lengths.cuh"
 #include "codec/plan/levels.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
@@ -21,13 +21,11 @@ template <bool kExact>
 inline constexpr int kMaps = CutShape::kMostMaps + (kExact ? 1 : 0);
 static_assert(kThreads >= kMaps<true> * kMaxLanes);
 constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
-constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 template <class Word, bool kExact>
 struct PlanShared {
-  PlannedLengths<Word> counts[kWarps];
-  std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
-  std::uint32_t sums[kMaps<kExact> * kMaxLanes * kTriedOrders];
+  CostRows<Word> rows[kWarps];
+  std::uint32_t sums[kMaps<kExact> * kMaxLanes * kWeighedOrders];
   unsigned long long map_bits[kMaps<kExact>];
   std::uint8_t orders[kMaps<kExact>][kMaxLanes];
   // Of maps in a pass of their own:
@@ -66,67 +64,38 @@ __device__ GroupValues<Word> map_group(GroupValues<Word> group, const CutShape& 
 template <class Word, bool kExact>
 __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
                              const ExactLane* own_maps, PlanShared<Word, kExact>& shared) {
-  const int thread = threadIdx.x & 31, warp = device::warp_number();
-  const int value_bits = 8 * shape.value_bytes;
-  const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
+  const int warp = device::warp_number();
+  GroupCosts<Word> costs(shape, shared.rows[warp], shared.sums);
   const std::uint32_t items = device::warp_uniform(shape.tuple * sample.count);
-  int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t lane = item / sample.count;
     const std::uint32_t first = sample.first_tuple(item - lane * sample.count);
     bool differs = false;
     const LaneView<Word> values(shared.task, lane, 0);
     const GroupValues<Word> plain =
-        load_group<false>(shared.task, values, first, last, Word{0}, differs);
+        load_group<false>(shared.task, values, first, costs.history(), Word{0}, differs);
     for (int map = 0; map < num_tried_maps<kExact>(shape); ++map) {
       LaneMapping own;
       if (kExact && map == shape.num_maps) {
         if (device::warp_uniform(shared.own_maps[lane] == 0)) continue;
         own = own_maps[lane].mapping;
       }
-      GroupValues<Word> group = map_group<Word, kExact>(plain, shape, map, own);
-      for (int order = 0; order <= last; ++order) {
-        if (order > 0) group.difference();
-        if (shape.asked_order >= 0 && order < last) continue;
-        Word residuals[kGroupRegisters];
-        group.residuals(first, shared.task.records, value_bits, residuals);
-        const int tried = shape.asked_order >= 0 ? 0 : order;
-        if (thread == 0)
-          shared.row_sums[warp][rows] =
-              static_cast<std::uint16_t>((map * kMaxLanes + lane) * kTriedOrders + tried);
-        shared.counts[warp].add_group(residuals, rows);
-        ++rows;
-      }
-      if (rows + kTriedOrders > kUnitGroups) {
-        add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
-        rows = 0;
-      }
+      costs.add(map_group<Word, kExact>(plain, shape, map, own), first, shared.task.records,
+                (map * kMaxLanes + static_cast<int>(lane)) * kWeighedOrders);
     }
   }
-  add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
+  costs.finish();
 }
 
 /// The order of one lane under one map: the least cost, ties to the lower.
 template <class Word, bool kExact>
 __device__ void choose_order(const CutShape& shape, const DeviceSample& sample, int map, int lane,
                              PlanShared<Word, kExact>& shared) {
-  const std::uint32_t pages = shape.pages_of(shared.task.records);
-  const bool asked = shape.asked_order >= 0;
-  int best = 0;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int tried = 0; tried <= (asked ? 0 : shape.max_order); ++tried) {
-    const int order = asked ? shape.asked_order : tried;
-    const std::uint64_t bits =
-        lane_cost_bits(shared.sums[(map * kMaxLanes + lane) * kTriedOrders + tried], sample, pages,
-                       order, 8 * shape.value_bytes);
-    if (bits < least) {
-      least = bits;
-      best = order;
-    }
-  }
-  shared.orders[map][lane] = static_cast<std::uint8_t>(best);
-  if constexpr (kExact) shared.bits[map][lane] = least;
-  atomicAdd(&shared.map_bits[map], static_cast<unsigned long long>(least));
+  const auto [order, bits] = cheapest_order(
+      shape, shared.sums + (map * kMaxLanes + lane) * kWeighedOrders, sample, shared.task.records);
+  shared.orders[map][lane] = static_cast<std::uint8_t>(order);
+  if constexpr (kExact) shared.bits[map][lane] = bits;
+  atomicAdd(&shared.map_bits[map], 0ull + bits);
 }
 
 /// Gives the number of the map that the task gets.
@@ -181,14 +150,14 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
     device::start_successor();
   }
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    for (int i = thread; i < kMaps<kExact> * kMaxLanes * kTriedOrders; i += kThreads)
+    for (int i = thread; i < kMaps<kExact> * kMaxLanes * kWeighedOrders; i += kThreads)
       shared.sums[i] = 0;
     if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
     if constexpr (kExact)
       if (thread < shape.tuple)
         shared.own_maps[thread] = args.maps.lanes_of(chunk)[thread].mapping.map;
-    shared.counts[thread / 32].clear();
+    shared.rows[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const DeviceSample sample =
         sample_groups(shared.task.records, shape.tuple, shape.column_groups);

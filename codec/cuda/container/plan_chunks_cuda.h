@@ -19,6 +19,9 @@ namespace gdelta::cuda {
 /// Chunks have less than 2^32 bytes, and few of their groups are sampled.
 using DeviceSample = GroupSampleOf<std::uint32_t>;
 
+/// CutShape::asked_stride of a call that looks for strides.
+inline constexpr std::uint32_t kFoundStrides = ~0u;
+
 /// A column of `records` tuples alone, cut into chunks that are alike but for the last.
 struct CutShape {
   static constexpr int kMostMaps = kNumPlainMaps;
@@ -37,10 +40,16 @@ struct CutShape {
   std::uint8_t num_maps;         // that take the type
   std::uint8_t maps[kMostMaps];  // in rising order; the first is none
   std::uint32_t exact_maps;    // that lanes are looked at for, too: a bit for each (exact_maps_of)
-  std::uint32_t asked_stride;  // that is tried; 0: none
+  std::uint32_t asked_stride;  // that is tried, or kFoundStrides; 0: none
   std::int8_t asked_order;     // for every lane; -1: the best up to max_order
   std::int8_t max_order;       // 0 … 2
   bool asked_coder;            // a chunk that does not look worth it is tried, too
+
+  /// The orders that are weighed.
+  __host__ __device__ int lowest_order() const { return asked_order >= 0 ? asked_order : 0; }
+  __host__ __device__ int highest_order() const {
+    return asked_order >= 0 ? asked_order : max_order;
+  }
 
   __host__ __device__ std::uint32_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;

@@ -2,8 +2,8 @@
 // groups as there may be, which refuse most steps.
 #include <cstdint>
 
+#include "codec/cuda/container/order_costs.cuh"
 #include "codec/cuda/container/plan_steps_cuda.h"
-#include "codec/cuda/container/planned_lengths.cuh"
 #include "codec/plan/levels.h"
 #include "codec/plan/quick_steps.h"
 #include "formats/gdelta/maps/lane_step_fields.h"
@@ -22,7 +22,6 @@ constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
-constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 /// What is weighed of a lane: itself, and itself less each of its sources.
 constexpr int kWays = kMostSteppedLanes;
@@ -40,17 +39,10 @@ struct Item {
   __device__ bool exists() const { return way == 0 || source() >= 0; }
 };
 
-/// The groups and the orders by which items are weighed.
-struct Scale {
-  DeviceSample sample;
-  int lowest, highest;
-};
-
 template <class Word>
 struct StepsShared {
-  PlannedLengths<Word> counts[kWarps];
-  std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
-  std::uint32_t sums[kMostItems * kTriedOrders];
+  CostRows<Word> rows[kWarps];
+  std::uint32_t sums[kMostItems * kWeighedOrders];
   std::uint64_t bits[kMostItems];
   std::uint8_t orders[kMostItems];
   bool is_weighed[kMostItems];
@@ -59,30 +51,23 @@ struct StepsShared {
   PackTask task;
 };
 
-__device__ Scale scale_of(const CutShape& shape, const DeviceSample& sample) {
-  const bool asked = shape.asked_order >= 0;
-  return {sample, asked ? shape.asked_order : 0, asked ? shape.asked_order : shape.max_order};
-}
-
 /// The block calls it.
 template <class Word>
 __device__ void clear_sums(const CutShape& shape, StepsShared<Word>& shared) {
-  for (int i = threadIdx.x; i < kWays * shape.tuple * kTriedOrders; i += kThreads)
+  for (int i = threadIdx.x; i < kWays * shape.tuple * kWeighedOrders; i += kThreads)
     shared.sums[i] = 0;
   __syncthreads();  // all sums are zero
 }
 
-/// Which sum an item has for an order.
-__device__ std::uint32_t sum_of(const Item& item, const Scale& scale, int order) {
-  return static_cast<std::uint32_t>(item.number() * kTriedOrders + order - scale.lowest);
-}
+/// The sum of an item for the lowest order that is weighed; those for others come behind it.
+__device__ int first_sum(const Item& item) { return item.number() * kWeighedOrders; }
 
 template <class Word>
 __device__ GroupValues<Word> load_lane(const PackTask& task, int lane, std::uint32_t first,
-                                       const Scale& scale) {
+                                       int history) {
   bool differs = false;
   const LaneView<Word> values(task, lane, task.map);
-  return load_group<false>(task, values, first, scale.highest, Word{0}, differs);
+  return load_group<false>(task, values, first, history, Word{0}, differs);
 }
 
 /// `lane` becomes what it is less another. Differences may have been taken of both.
@@ -95,30 +80,30 @@ __device__ void subtract(GroupValues<Word>& lane, const GroupValues<Word>& other
 
 /// The least of the sums of an item.
 template <class Word>
-__device__ std::uint32_t least_sum(const Scale& scale, const Item& item,
+__device__ std::uint32_t least_sum(const CutShape& shape, const Item& item,
                                    const StepsShared<Word>& shared) {
-  const std::uint32_t* const sums = shared.sums + item.number() * kTriedOrders;
+  const std::uint32_t* const sums = shared.sums + first_sum(item);
   std::uint32_t least = sums[0];
-  for (int order = 1; order <= scale.highest - scale.lowest; ++order)
+  for (int order = 1; order <= shape.highest_order() - shape.lowest_order(); ++order)
     least = min(least, sums[order]);
   return least;
 }
 
 /// Adds up how many bits the residuals of a group have by themselves, of every lane with a source and of each way of it.
 template <class Word>
-__device__ void glance_at(const CutShape& shape, const Scale& scale, std::uint32_t first,
-                          StepsShared<Word>& shared) {
+__device__ void glance_at(const CutShape& shape, std::uint32_t first, StepsShared<Word>& shared) {
   const int value_bits = 8 * shape.value_bytes;
+  const int lowest = shape.lowest_order(), highest = shape.highest_order();
   GroupValues<Word> lanes[kMostSteppedLanes];
 #pragma unroll
   for (int lane = 0; lane < kMostSteppedLanes; ++lane)
-    if (lane < shape.tuple) lanes[lane] = load_lane<Word>(shared.task, lane, first, scale);
+    if (lane < shape.tuple) lanes[lane] = load_lane<Word>(shared.task, lane, first, highest);
 #pragma unroll 1
-  for (int order = 0; order <= scale.highest; ++order) {
+  for (int order = 0; order <= highest; ++order) {
 #pragma unroll
     for (int lane = 0; lane < kMostSteppedLanes; ++lane)
       if (order > 0 && lane < shape.tuple) lanes[lane].difference();
-    if (order < scale.lowest) continue;
+    if (order < lowest) continue;
 #pragma unroll
     for (int number = kWays; number < kMostItems; ++number) {
       const Item item(number);
@@ -131,7 +116,7 @@ __device__ void glance_at(const CutShape& shape, const Scale& scale, std::uint32
 #pragma unroll
       for (const Word residual : residuals) bits += bit_length(residual);
       bits = device::warp_sum(bits);
-      if ((threadIdx.x & 31) == 0) atomicAdd(&shared.sums[sum_of(item, scale, order)], bits);
+      if ((threadIdx.x & 31) == 0) atomicAdd(&shared.sums[first_sum(item) + order - lowest], bits);
     }
   }
 }
@@ -140,83 +125,56 @@ __device__ void glance_at(const CutShape& shape, const Scale& scale, std::uint32
 template <class Word>
 __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
-  const Scale scale = scale_of(shape, glance_groups(shared.task.records));
-  const std::uint32_t count = device::warp_uniform(scale.sample.count);
+  const DeviceSample sample = glance_groups(shared.task.records);
+  const std::uint32_t count = device::warp_uniform(sample.count);
   for (std::uint32_t at = device::warp_number(); at < count; at += kWarps)
-    glance_at(shape, scale, scale.sample.first_tuple(at), shared);
+    glance_at(shape, sample.first_tuple(at), shared);
   __syncthreads();  // all groups are counted
   bool any = false;
   for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
     const Item item(i), plain(item.lane, 0);
     const bool pays =
         item.way > 0 && item.exists() &&
-        may_save(least_sum(scale, item, shared), least_sum(scale, plain, shared), kGainPermille);
+        may_save(least_sum(shape, item, shared), least_sum(shape, plain, shared), kGainPermille);
     shared.is_weighed[i] = item.way == 0 || pays;
     any |= pays;
   }
   return __syncthreads_or(any) != 0;
 }
 
-/// What an item costs at the order that suits it, ties to the lower; the thread's own.
-template <class Word>
-__device__ void settle_cost(const CutShape& shape, const Scale& scale, int item,
-                            StepsShared<Word>& shared) {
-  const std::uint32_t pages = shape.pages_of(shared.task.records);
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int order = scale.lowest; order <= scale.highest; ++order) {
-    const std::uint64_t bits =
-        lane_cost_bits(shared.sums[item * kTriedOrders + order - scale.lowest], scale.sample, pages,
-                       order, 8 * shape.value_bytes);
-    if (bits >= least) continue;
-    least = bits;
-    shared.orders[item] = static_cast<std::uint8_t>(order);
-  }
-  shared.bits[item] = least;
-}
-
 /// Costs of all groups of items that are to be weighed; a warp takes a group of a lane. The block calls it.
 template <class Word>
 __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
-  const Scale scale =
-      scale_of(shape, sample_groups(shared.task.records, shape.tuple, shape.column_groups));
-  const int thread = threadIdx.x & 31, warp = device::warp_number();
-  const int value_bits = 8 * shape.value_bytes;
-  const std::uint32_t count = device::warp_uniform(scale.sample.count);
+  const DeviceSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
+  const int warp = device::warp_number();
+  const std::uint32_t count = device::warp_uniform(sample.count);
   const std::uint32_t work = device::warp_uniform(shape.tuple * count);
-  int rows = 0;
-  const auto add_rows = [&] {
-    add_costs(shared.counts[warp], shared.row_sums[warp], rows, value_bits, shared.sums);
-    rows = 0;
-  };
+  GroupCosts<Word> costs(shape, shared.rows[warp], shared.sums);
   for (std::uint32_t at = warp; at < work; at += kWarps) {
     const int lane = static_cast<int>(at / count);
-    const std::uint32_t first = scale.sample.first_tuple(at - lane * count);
-    const GroupValues<Word> plain = load_lane<Word>(shared.task, lane, first, scale);
+    const std::uint32_t first = sample.first_tuple(at - lane * count);
+    const GroupValues<Word> plain = load_lane<Word>(shared.task, lane, first, costs.history());
 #pragma unroll 1
     for (int way = 0; way < kWays; ++way) {
       const Item item(lane, way);
       if (!device::warp_uniform(shared.is_weighed[item.number()])) continue;
       GroupValues<Word> group = plain;
       if (way > 0)
-        subtract(group, load_lane<Word>(shared.task, item.source(), first, scale), value_bits);
-#pragma unroll 1
-      for (int order = 0; order <= scale.highest; ++order) {
-        if (order > 0) group.difference();
-        if (order < scale.lowest) continue;
-        Word residuals[kGroupRegisters];
-        group.residuals(first, shared.task.records, value_bits, residuals);
-        if (thread == 0)
-          shared.row_sums[warp][rows] = static_cast<std::uint16_t>(sum_of(item, scale, order));
-        shared.counts[warp].add_group(residuals, rows);
-        if (++rows == kUnitGroups) add_rows();
-      }
+        subtract(group, load_lane<Word>(shared.task, item.source(), first, costs.history()),
+                 8 * shape.value_bytes);
+      costs.add(group, first, shared.task.records, first_sum(item));
     }
   }
-  add_rows();
+  costs.finish();
   __syncthreads();  // all groups are weighed
-  for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads)
-    if (shared.is_weighed[item]) settle_cost(shape, scale, item, shared);
+  for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads) {
+    if (!shared.is_weighed[item]) continue;
+    const auto [order, bits] =
+        cheapest_order(shape, shared.sums + first_sum(Item(item)), sample, shared.task.records);
+    shared.orders[item] = static_cast<std::uint8_t>(order);
+    shared.bits[item] = bits;
+  }
   __syncthreads();  // all costs are there
 }
 
@@ -295,7 +253,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
     plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {
   __shared__ StepsShared<Word> shared;
   const CutShape& shape = args.shape;
-  shared.counts[threadIdx.x / 32].clear();
+  shared.rows[threadIdx.x / 32].clear();
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {

@@ -34,17 +34,4 @@ struct PlannedLengths<std::uint32_t> {
   }
 };
 
-/// Adds the costs of the rows that a warp has filled, each to the sum that it is for: sums[row_sums[row]].
-template <class Word>
-__device__ void add_costs(PlannedLengths<Word>& counts, const std::uint16_t* row_sums, int rows,
-                          int value_bits, std::uint32_t* sums) {
-  const int thread = threadIdx.x & 31;
-  __syncwarp();  // all groups are counted
-  if (thread < rows) {
-    atomicAdd(&sums[row_sums[thread]], fewest_group_bits(counts.row(thread), value_bits));
-    counts.clear_row(thread);
-  }
-  __syncwarp();  // rows may be filled again
-}
-
 }  // namespace gdelta::cuda

@@ -146,7 +146,7 @@ struct DeviceEncode {
   std::uint64_t values_bytes = 0;
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
   std::optional<int> order = {};  ///< 0 … 8 for every lane; without it the device picks one a lane
-  /// Tuples, 2 … kMaxStride: tried on every chunk, as EncodeOptions::stride. 0: none is known.
+  /// Tuples, 2 … kMaxStride, tried on every chunk, or kFindStride: as EncodeOptions::stride. 0: none is known.
   std::uint64_t stride = 0;
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder = {};
@@ -185,9 +185,10 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
 ///             number of chunks. Where maps of values are looked for, three more, and for chunks that get some one read and
 ///             one write, for those whose values are looked up another one of each, and up to 75 MB of scratch; one launch
-///             more for tuples of two to four, and one for a stride, with which each look at a value is one at another, too.
+///             more for tuples of two to four, and one for a stride, with which each look at a value is one at another, too;
+///             another one looks for strides.
 ///             With ans about twenty launches, and scratch of 8 bytes a value (12 of those of 8 bytes), 0.2 MiB a chunk,
-///             0.4 MiB a chunk up to 64 KiB, up to 0.3 GiB, and with a stride 4 bytes a value more (8 of those of 8 bytes)
+///             0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB.
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
 

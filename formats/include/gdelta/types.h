@@ -67,6 +67,7 @@ inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;
 inline constexpr int kMaxStrides = 2;                    // beyond the tuple itself
 inline constexpr std::uint64_t kMaxStride = 1ull << 22;  // in tuples
+inline constexpr std::uint64_t kFindStride = ~0ull;  // asked for in place of one: it is to be found
 inline constexpr std::uint64_t kMaxRecordBytes = 1ull << 16;
 inline constexpr std::uint64_t kMaxTupleBytes = 8 * kMaxTuple;
 inline constexpr int kMaxColumns = 4096;

@@ -118,31 +118,50 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForOrdersThatDifferByLane) {
   expect_bytes_of_cpu(batch);
 }
 
+/// Chunks with one and two strides, and one with none.
+void add_strided(EncodeBatch& batch, const Layout& layout, int order) {
+  for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
+    for (const Pattern pattern : kPatterns) {
+      const Bytes values = make_values(layout, 4 * stride + 3, pattern);
+      auto model = pack_model(order);
+      batch.add(layout, values, model);
+      model.front.num_strides = 2;
+      model.front.strides[0] = {stride, 1};
+      model.front.strides[1] = {2, 8};
+      batch.add(layout, values, model);
+      std::swap(model.front.strides[0], model.front.strides[1]);
+      model.front.map = ValueMap::ordered;
+      batch.add(layout, values, model);
+      model.front.num_strides = 1;
+      model.front.strides[0] = {stride, 3};
+      batch.add(layout, values, model);
+    }
+  }
+}
+
+constexpr ValueType kTypeOfEachWidth[] = {ValueType::i8, ValueType::u16, ValueType::i24,
+                                          ValueType::f32, ValueType::u64};
+
 TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfAnyOrder) {
   GDELTA_NEEDS_GPU();
   EncodeBatch batch;
-  for (const ValueType type :
-       {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::f32, ValueType::u64}) {
-    for (const int tuple : {1, 3}) {
-      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
-      for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
-        for (const Pattern pattern : kPatterns) {
-          auto model = pack_model(2);
-          model.front.num_strides = 2;
-          model.front.strides[0] = {stride, 1};
-          model.front.strides[1] = {2, 8};
-          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
-          std::swap(model.front.strides[0], model.front.strides[1]);
-          model.front.map = ValueMap::ordered;
-          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
-          model.front.num_strides = 1;
-          model.front.strides[0] = {stride, 3};
-          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
-        }
-      }
+  for (const ValueType type : kTypeOfEachWidth)
+    for (const int tuple : {1, 3, 5})
+      add_strided(batch, {{{type, static_cast<std::uint8_t>(tuple), false}}}, 2);
+  expect_bytes_of_cpu(batch);
+}
+
+/// Chunks of one layout are encoded a warp a page.
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfOneLayout) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : kTypeOfEachWidth) {
+    for (const int tuple : {1, 2, 3, 4}) {
+      EncodeBatch batch;
+      for (const int order : {0, 2})
+        add_strided(batch, {{{type, static_cast<std::uint8_t>(tuple), tuple == 2}}}, order);
+      expect_bytes_of_cpu(batch);
     }
   }
-  expect_bytes_of_cpu(batch);
 }
 
 TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForMixedRecords) {

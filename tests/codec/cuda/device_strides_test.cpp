@@ -1,6 +1,7 @@
 // device_encode takes values less those a stride before where compress does so at level 1, and leaves alone what it leaves.
 #ifdef GDELTA_HAS_CUDA
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -204,6 +205,93 @@ TEST(DeviceStridesCudaSmall, LanesLessOthersThatAreNotWorthCodingHideAStride) {
   expect_strided_streams(values, column, 32);
 }
 
+void expect_found_strides(const Bytes& values, const Column& column) {
+  expect_stream_of_cpu(values, column, 0, std::nullopt, 0, std::nullopt, true, kFindStride);
+  expect_stream_of_cpu(values, column, 0, 1, 3, Coder::ans, true, kFindStride);
+}
+
+/// Whether one is found in the first chunk.
+bool finds_stride(const Bytes& values, const Column& column) {
+  return strided_column(values, column, kFindStride).strides.size() == 1;
+}
+
+TEST(DeviceStridesCudaSmall, FoundInEveryWidthAndTuple) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u8", "i8x3", "i16", "u16:bex2", "i24x4", "i32", "u32x3", "i32x5",
+                             "i64", "u64x2", "i64:bex4", "u8x64"}) {
+    const Column column = column_of(record);
+    const Bytes values = rows_of(column, 1500, same_number);
+    EXPECT_TRUE(finds_stride(values, column)) << record;
+    expect_found_strides(values, column);
+  }
+}
+
+TEST(DeviceStridesCudaSmall, FoundBehindMapsAndLanesLessOthers) {
+  GDELTA_NEEDS_GPU();
+  const auto check = [](const char* record, const auto& value) {
+    const Column column = column_of(record);
+    const Bytes values = rows_of(column, 3000, value);
+    EXPECT_TRUE(finds_stride(values, column)) << record;
+    expect_found_strides(values, column);
+  };
+  check("f32", [](std::int64_t number, int) -> std::uint64_t {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number + 10000) / 100.0F);
+  });
+  check("f64", [](std::int64_t number, int) -> std::uint64_t {
+    return std::bit_cast<std::uint64_t>(std::sqrt(static_cast<double>(number * 1000 + 1)));
+  });
+  check("i16x3", [leader = std::int64_t{0}](std::int64_t number, int lane) mutable {
+    if (lane == 0) leader = number;
+    return static_cast<std::uint64_t>(leader + lane * number % 3);
+  });
+}
+
+/// Differences that leave no room in 32 bits lose lower ones, window by window.
+TEST(DeviceStridesCudaSmall, FoundInValuesFarFromEachOther) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("i64");
+  for (const int shift : {20, 26, 40, 57}) {
+    const Bytes values = rows_of(column, 5000, [shift](std::int64_t number, int) {
+      return static_cast<std::uint64_t>(number - 32) << shift;
+    });
+    EXPECT_TRUE(finds_stride(values, column)) << shift;
+    expect_found_strides(values, column);
+  }
+}
+
+/// What a sample finds is seldom best where rows are 61.4 values long: neighbours are looked at, too.
+TEST(DeviceStridesCudaSmall, FoundBesideWhatASampleSays) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("i32");
+  for (const double row : {7.5, 61.4, 300.25, 1023.9}) {
+    std::mt19937_64 random(5);
+    Bytes values;
+    for (int i = 0; i < 9000; ++i)
+      put_value(values,
+                static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                    20000 * std::sin(std::floor(std::fmod(i, row)) * 12.9898))) +
+                    random() % 9,
+                4, false);
+    expect_found_strides(values, column);
+  }
+}
+
+TEST(DeviceStridesCudaSmall, NoneIsFoundInMostOfAllAndShortChunks) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u8", "f32x2", "i64"}) {
+    const Column column = column_of(record);
+    const auto bytes = static_cast<std::uint64_t>(column.bytes());
+    for (const Pattern pattern : kPatterns) {
+      const Bytes values = make_values({{column}}, 1100, pattern);
+      expect_stream_of_cpu(values, column, 700 * bytes, std::nullopt, 0, std::nullopt, true,
+                           kFindStride);
+    }
+    for (const std::uint64_t records : {1, 11, 12, 13, 15, 16, 40, 129})
+      expect_stream_of_cpu(rows_of(column, 500, same_number), column, records * bytes, std::nullopt,
+                           0, std::nullopt, true, kFindStride);
+  }
+}
+
 TEST(DeviceStridesCuda, ManyChunks) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"f32", "i16x2", "u8x3", "i64x2", "i32x8"}) {
@@ -211,6 +299,7 @@ TEST(DeviceStridesCuda, ManyChunks) {
     const Bytes values = rows_of(column, 200001, same_number);
     expect_stream_of_cpu(values, column, 100000, std::nullopt, 0, std::nullopt, true, kRow);
     expect_stream_of_cpu(values, column, 100000, std::nullopt, 0, Coder::ans, true, kRow);
+    expect_stream_of_cpu(values, column, 200000, std::nullopt, 0, std::nullopt, true, kFindStride);
   }
 }
 
@@ -219,12 +308,14 @@ TEST(DeviceStridesCudaSmall, ImpossibleOnesAreRefused) {
   DeviceEncode encode;
   encode.column = column_of("i32");
   encode.values_bytes = 4000;
-  for (const std::uint64_t stride : {std::uint64_t{1}, kMaxStride + 1, ~std::uint64_t{0}}) {
+  for (const std::uint64_t stride : {std::uint64_t{1}, kMaxStride + 1, kFindStride - 1}) {
     encode.stride = stride;
     EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument) << stride;
   }
-  encode.stride = kMaxStride;
-  EXPECT_TRUE(device_encode_bound(encode));
+  for (const std::uint64_t stride : {kMaxStride, kFindStride}) {
+    encode.stride = stride;
+    EXPECT_TRUE(device_encode_bound(encode)) << stride;
+  }
 }
 
 }  // namespace

@@ -190,6 +190,22 @@ TEST(PlannerStride, OneThatIsAskedForIsTakenAtEveryLevelWhereItSaves) {
   EXPECT_EQ(plan_column(values, "i32", pack_at_level(1)).front.num_strides, 0);
 }
 
+TEST(PlannerStride, LowLevelsFindOneIfTheyAreAsked) {
+  const Bytes values = rows(1013, 12);
+  for (int level = kLowestLevel; level <= kHighestLevel; ++level) {
+    const auto found = plan_column(values, "i32", with_stride(pack_at_level(level), kFindStride));
+    ASSERT_GE(found.front.num_strides, 1) << level;
+    EXPECT_EQ(found.front.strides[0].stride % 1013, 0u) << level;
+    const auto plain = plan_column(values, "i32", pack_at_level(level));
+    if (level < 3) {
+      EXPECT_EQ(found.front.num_strides, 1) << level;
+      EXPECT_EQ(plain.front.num_strides, 0) << level;
+    } else {
+      EXPECT_EQ(found.front.num_strides, plain.front.num_strides) << level;
+    }
+  }
+}
+
 TEST(PlannerStride, OneThatIsAskedForIsLeftWhereItSavesNothingOrIsTooLong) {
   const Bytes values = rows(1000, 8);
   for (const std::uint64_t stride :
