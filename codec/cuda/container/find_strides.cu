@@ -22,14 +22,23 @@ constexpr int kMostLength = static_cast<int>(StrideWindows::most_length(kPolicy.
 constexpr int kMostFound = 2 * kStridesOfSignal;
 static_assert(level_policy(kDeviceLevel).orders.highest <= kQuickOrder);
 
+/// Costs of distances, and minima among them: a cost and its distance in a word, so that of equals the shortest comes first.
+struct SignalCosts {
+  std::uint32_t costs[kMostWindow + 1];
+  std::uint32_t minima[kMostWindow / 2 + 1];  // of two neighbours one at most
+  std::uint32_t num_minima;
+};
+static_assert(kMostWindow < 1 << 16);
+
 /// A block searches a lane.
 struct SearchShared {
   union {
-    std::uint32_t window[kMostLength];  // narrowed: differences keep their leading bits
-    struct {
-      std::uint32_t of_values[kMostWindow + 1], of_differences[kMostWindow];
-    } costs;  // of each distance
+    // Narrowed values of a window, whose differences keep their leading bits; at both ends there are places whose values do
+    // not count.
+    std::uint32_t places[1 + kMostLength + 31];
+    SignalCosts signals[2];  // of values, and of differences
   };
+  __device__ std::uint32_t* window() { return places + 1; }
   unsigned widest[2];  // bits of a difference to a window's first value, in turns
 };
 
@@ -81,9 +90,9 @@ class WindowLoader {
       const Word word = words_[i / kPart][i % kPart];
       if (at >= static_cast<int>(windows_.length())) continue;
       if constexpr (sizeof(Word) == 8) {
-        shared.window[at] = static_cast<std::uint32_t>((word - first_word_) >> spare);
+        shared.window()[at] = static_cast<std::uint32_t>((word - first_word_) >> spare);
       } else {
-        shared.window[at] = word << spare;
+        shared.window()[at] = word << spare;
       }
     }
     __syncthreads();  // all of the window is there
@@ -121,14 +130,15 @@ struct DistanceCosts {
 
   __device__ void add(const std::uint32_t* window, const StrideWindows& windows) {
     const auto count = static_cast<std::uint32_t>(windows.window);
+    const std::uint32_t first_of_warp = device::warp_uniform(threadIdx.x & ~31u);
 #pragma unroll 1
     for (int j = 0; j < kStrideSamples; ++j, window += windows.spacing) {
       const std::uint32_t sample = window[count], grown = sample - window[count - 1];
+      const std::uint32_t* const mine = window + threadIdx.x;
 #pragma unroll
       for (int i = 0; i < kDistances; ++i) {
-        // Threads that have no more look at the last one again.
-        const std::uint32_t k = min(i * kThreads + threadIdx.x, count - 1);
-        const std::uint32_t word = window[k], before = window[max(k, 1u) - 1];
+        if (i * kThreads + first_of_warp >= count) break;
+        const std::uint32_t word = mine[i * kThreads], before = mine[i * kThreads - 1];
         of_values[i] += stride_cost_of(sample - word);
         of_differences[i] += stride_cost_of(grown - (word - before));
       }
@@ -138,45 +148,43 @@ struct DistanceCosts {
   /// The block calls it when nobody looks at windows any more.
   __device__ void leave(SearchShared& shared, const StrideWindows& windows) const {
     const auto count = static_cast<std::uint32_t>(windows.window);
+    if (threadIdx.x < 2) shared.signals[threadIdx.x].num_minima = 0;
 #pragma unroll
     for (int i = 0; i < kDistances; ++i) {
       const std::uint32_t k = i * kThreads + threadIdx.x;
       if (k >= count) continue;
-      shared.costs.of_values[count - k] = of_values[i];
-      if (k > 0) shared.costs.of_differences[count - k] = of_differences[i];
+      shared.signals[0].costs[count - k] = of_values[i];
+      shared.signals[1].costs[count - k] = of_differences[i];  // the first value has none
     }
     __syncthreads();  // all costs are there
   }
 };
 
-/// The least of the minima of these costs below `limit` that comes behind `last`; a cost and its distance in a word, so that
-/// of equals the shortest comes first. All bits are set if there is none. A warp calls it.
-__device__ std::uint32_t next_minimum(const std::uint32_t* costs, std::uint32_t end,
-                                      std::uint32_t limit, std::uint32_t last) {
-  std::uint32_t least = ~0u;
-  for (std::uint32_t stride = 2 + (threadIdx.x & 31); stride + 1 < end; stride += 32) {
-    const std::uint32_t cost = costs[stride], name = cost << 16 | stride;
-    const bool is_minimum = cost < limit && cost < costs[stride - 1] && cost <= costs[stride + 1];
-    if (is_minimum && name > last) least = min(least, name);
+/// Lists the minima of a signal that are worth a look, of distances less than `end`. The block calls it.
+__device__ void list_minima(SignalCosts& signal, std::uint32_t end, std::uint32_t limit) {
+  for (std::uint32_t stride = 2 + threadIdx.x; stride + 1 < end; stride += kThreads) {
+    const std::uint32_t cost = signal.costs[stride];
+    if (cost < limit && cost < signal.costs[stride - 1] && cost <= signal.costs[stride + 1])
+      signal.minima[atomicAdd(&signal.num_minima, 1u)] = cost << 16 | stride;
   }
+}
+
+/// The least that comes behind `last`; all bits are set if there is none. A warp calls it.
+__device__ std::uint32_t next_minimum(const SignalCosts& signal, std::uint32_t last) {
+  std::uint32_t least = ~0u;
+  for (std::uint32_t i = threadIdx.x & 31; i < signal.num_minima; i += 32)
+    if (signal.minima[i] > last) least = min(least, signal.minima[i]);
   return device::warp_min(least);
 }
-static_assert(kMostWindow < 1 << 16);
 
 /// The strides that are worth weighing, most promising first; by values, then by differences. A warp calls it.
 template <class Word>
-__device__ void choose_candidates(FindShared<Word>& shared, const StrideWindows& windows) {
-  const auto& costs = shared.search.costs;
-  const auto window = static_cast<std::uint32_t>(windows.window);
-  const std::uint32_t limit = most_stride_cost(costs.of_values[1]);
+__device__ void choose_candidates(FindShared<Word>& shared) {
   int count = 0;
-#pragma unroll 1
-  for (int signal = 0; signal < 2; ++signal) {
-    const bool is_of_values = signal == 0;
+  for (const SignalCosts& signal : shared.search.signals) {
     std::uint32_t last = 0;
     for (int i = 0; i < kStridesOfSignal; ++i) {
-      last = next_minimum(is_of_values ? costs.of_values : costs.of_differences,
-                          is_of_values ? window + 1 : window, limit, last);
+      last = next_minimum(signal, last);
       if (last == ~0u) break;
       const std::uint32_t stride = last & 0xffff;
       bool is_new = true;
@@ -201,11 +209,16 @@ __device__ void search(FindShared<Word>& shared, int lane, const StrideWindows& 
   for (std::uint32_t k = 0; k < windows.count; ++k) {
     loader.leave(shared.search, k);
     if (k + 1 < windows.count) loader.load(k + 1);
-    costs.add(shared.search.window, windows);
+    costs.add(shared.search.window(), windows);
     __syncthreads();  // all have compared
   }
   costs.leave(shared.search, windows);
-  if (device::warp_number() == 0) choose_candidates(shared, windows);
+  const auto window = static_cast<std::uint32_t>(windows.window);
+  const std::uint32_t limit = most_stride_cost(shared.search.signals[0].costs[1]);
+  list_minima(shared.search.signals[0], window + 1, limit);
+  list_minima(shared.search.signals[1], window, limit);
+  __syncthreads();  // all minima are there
+  if (device::warp_number() == 0) choose_candidates(shared);
   __syncthreads();  // strides have been found
 }
 
@@ -293,7 +306,10 @@ __device__ std::uint32_t find_stride(const CutShape& shape, FindShared<Word>& sh
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads)
+inline constexpr int kBlocks = sizeof(Word) == 8 ? 2 : 3;  // of a multiprocessor
+
+template <class Word>
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
     find_strides_kernel(const __grid_constant__ PlanStridesArgs args) {
   __shared__ FindShared<Word> shared;
   device::wait_for_predecessor();
