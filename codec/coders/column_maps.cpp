@@ -56,6 +56,18 @@ class LaneIndex {
 
 }  // namespace
 
+bool is_same(const ColumnMaps& a, const ColumnMaps& b) {
+  const auto same_mapping = [](const LaneMapping& one, const LaneMapping& other) {
+    return one.map == other.map && one.step == other.step && one.offset == other.offset;
+  };
+  const auto same_step = [](const LaneStep& one, const LaneStep& other) {
+    return one.target == other.target && one.source == other.source && one.kind == other.kind;
+  };
+  return std::equal(a.lanes.begin(), a.lanes.end(), b.lanes.begin(), b.lanes.end(), same_mapping) &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same_step) &&
+         a.tables == b.tables;
+}
+
 MappedColumn::MappedColumn(const ColumnBytes& column, ColumnMaps maps, Workers& workers)
     : column_(column),
       maps_(std::move(maps)),

@@ -28,6 +28,8 @@ struct ColumnMaps {
 
   bool empty() const { return lanes.empty() && steps.empty(); }
 };
+/// Whether values become the same words; whatever codes tables.
+bool is_same(const ColumnMaps& a, const ColumnMaps& b);
 
 /// A column behind its maps: integers of the same width, little-endian, without gaps.
 class MappedColumn {

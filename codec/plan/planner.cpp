@@ -1,11 +1,14 @@
 #include "codec/plan/planner.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
+#include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/quick_maps.h"
 #include "codec/plan/segment_planner.h"
@@ -17,9 +20,95 @@ namespace {
 using format::ColumnModel;
 
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
+// Of two ways to map a column a sample of groups errs by less than this part, even if symbols are coded.
+constexpr std::uint64_t kMapDoubtShare = 32;
 // All values of a chunk wait for its lengths, and a warp takes a page from one end to the other: few have short pages.
 constexpr std::uint32_t kLengthPageGroups = 8;
 constexpr std::size_t kFewLengths = 16384;
+
+// A column behind maps in a pass of their own, and its plan there.
+struct MappedPlan {
+  ColumnMaps maps = {};
+  std::shared_ptr<MappedColumn> mapped = nullptr;
+  ColumnModel model = {};
+  ColumnSection made = {};
+  bool keeps = false;  // the whole column keeps what a sample promised
+
+  // What is behind the section.
+  std::uint64_t bytes_behind() const { return mapped->exception_bytes() + mapped->table_bytes(); }
+  std::uint64_t bytes() const { return made.size() + bytes_behind(); }
+};
+
+void plan_behind_maps(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+                      Work* work, MappedPlan& plan) {
+  plan.model = plan_column(plan.mapped->column(), settings, workers, plan.made, work);
+  plan.maps.table_coders = table_coders(plan.model, settings);
+  plan.mapped->code_tables(plan.maps.table_coders);
+  plan.keeps = plan.mapped->exception_bytes() < column.bytes() / kExceptionShare &&
+               format::codes_residuals(plan.model.section.coder);
+}
+
+void make_section(const EncodeSettings& settings, Workers& workers, MappedPlan& plan) {
+  const LevelPolicy& policy = level_policy(settings.level);
+  if (plan.made.bytes.empty())
+    plan.made = encode_section(plan.mapped->column(), plan.model, policy, policy.ans, workers);
+}
+
+// What a sample says that the column takes behind its maps, less these strides.
+std::uint64_t bits_behind_maps(const MappedPlan& plan, const format::Front& strided,
+                               const EncodeSettings& settings, Workers& workers) {
+  format::Front front;
+  front.num_strides = strided.num_strides;
+  std::copy_n(strided.strides, strided.num_strides, front.strides);
+  const OrderPolicy& orders = level_policy(settings.level).orders;
+  return choose_orders({plan.mapped->column(), front}, settings.order,
+                       {orders.highest, orders.groups}, workers)
+             .bits +
+         8 * plan.bytes_behind();
+}
+
+// Maps are chosen as if there were no strides. Behind one others may do better: what low levels choose, which gives every value
+// back, and either without lanes less others.
+std::vector<ColumnMaps> other_maps(const ColumnBytes& column, const EncodeSettings& settings,
+                                   Workers& workers, const ColumnMaps& chosen) {
+  std::vector<ColumnMaps> others;
+  const auto add = [&](const ColumnMaps& maps) {
+    if (maps.empty() || is_same(maps, chosen)) return;
+    if (std::none_of(others.begin(), others.end(),
+                     [&](const ColumnMaps& other) { return is_same(other, maps); }))
+      others.push_back(maps);
+  };
+  ColumnMaps quick;
+  std::optional<PlainFronts> plain_fronts;
+  map_quickly(column, settings, workers, quick, plain_fronts);
+  for (ColumnMaps maps : {quick, chosen}) {
+    add(maps);
+    maps.steps.clear();
+    add(maps);
+  }
+  return others;
+}
+
+void try_other_maps(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+                    Work* work, MappedPlan& plan) {
+  if (!plan.keeps || plan.model.front.num_strides == 0) return;
+  std::vector<ColumnMaps> others = other_maps(column, settings, workers, plan.maps);
+  for (ColumnMaps& maps : others) {
+    WorkPart of_plan(work, 1.0 / static_cast<double>(others.size()));
+    MappedPlan other{.maps = std::move(maps)};
+    other.mapped = std::make_shared<MappedColumn>(column, other.maps, workers);
+    const format::Front strided = plan.model.front;
+    const std::uint64_t bits = bits_behind_maps(plan, strided, settings, workers);
+    if (bits_behind_maps(other, strided, settings, workers) > bits + bits / kMapDoubtShare)
+      continue;
+    plan_behind_maps(column, settings, workers, &of_plan, other);
+    if (!other.keeps) continue;
+    make_section(settings, workers, plan);
+    make_section(settings, workers, other);
+    if (other.bytes() < plan.bytes()) plan = std::move(other);
+    if (plan.model.front.num_strides == 0) return;
+  }
+}
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& settings,
@@ -27,41 +116,50 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
                            std::shared_ptr<MappedColumn>& mapped, ColumnSection& made, Work* work) {
   const LevelPolicy& policy = level_policy(settings.level);
   std::optional<PlainFronts> plain_fronts;
+  MappedPlan plan;
   if (settings.maps && policy.quick_maps) {
-    mapped = map_quickly(column, settings, workers, maps, plain_fronts);
+    plan.mapped = map_quickly(column, settings, workers, plan.maps, plain_fronts);
   } else if (settings.maps) {
-    maps = choose_column_maps(column, settings);
-    if (!maps.empty()) mapped = std::make_shared<MappedColumn>(column, maps, workers);
+    plan.maps = choose_column_maps(column, settings);
+    if (!plan.maps.empty())
+      plan.mapped = std::make_shared<MappedColumn>(column, plan.maps, workers);
   }
-  if (mapped == nullptr)
+  if (plan.mapped == nullptr)
     return plan_column(column, settings, workers, made, work, kNothingToBeat,
                        std::move(plain_fronts));
-  WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
-  const ColumnModel model = plan_column(mapped->column(), settings, workers, made, &of_mapped);
-  maps.table_coders = table_coders(model, settings);
-  mapped->code_tables(maps.table_coders);
-  const std::uint64_t exception_bytes = mapped->exception_bytes();
-  const std::uint64_t behind = exception_bytes + mapped->table_bytes();
-  const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
-                     format::codes_residuals(model.section.coder);
+  WorkPart of_mapped(work, 0.4), of_others(work, 0.2), of_plain(work, 0.4);
+  plan_behind_maps(column, settings, workers, &of_mapped, plan);
   // What repeats may repeat without a dictionary, too. Low levels have asked for more than a little.
-  const bool plans_without =
-      policy.plans_without_maps || (!policy.quick_maps && !maps.tables.empty());
-  if (keeps && !plans_without) return model;
-  if (keeps && made.bytes.empty())
-    made = encode_section(mapped->column(), model, policy, policy.ans, workers);
-  ColumnSection plain_made;
+  const auto plans_without = [&] {
+    return plan.keeps &&
+           (policy.plans_without_maps || (!policy.quick_maps && !plan.maps.tables.empty()));
+  };
+  // Of what the maps that were chosen leave: a plan without that is not a little less is not looked at to its end.
+  std::uint64_t bytes_to_beat = kNothingToBeat;
+  const auto set_bytes_to_beat = [&] {
+    if (!plans_without() || bytes_to_beat != kNothingToBeat) return;
+    make_section(settings, workers, plan);
+    bytes_to_beat = plan.bytes();
+  };
+  set_bytes_to_beat();
+  if (!policy.quick_maps) try_other_maps(column, settings, workers, &of_others, plan);
+  set_bytes_to_beat();
+  const auto take_mapped = [&] {
+    maps = std::move(plan.maps);
+    mapped = std::move(plan.mapped);
+    made = std::move(plan.made);
+    return plan.model;
+  };
+  if (plan.keeps && !plans_without()) return take_mapped();
   EncodeSettings of_values = settings;
   // Behind quick maps a column takes less than without: if even a stride does not make it worth coding there, it is not looked for.
   if (policy.quick_maps) of_values.stride = 0;
-  const ColumnModel plain =
-      plan_column(column, of_values, workers, plain_made, &of_plain,
-                  keeps ? made.size() + behind : kNothingToBeat, std::move(plain_fronts));
+  ColumnSection plain_made;
+  const ColumnModel plain = plan_column(column, of_values, workers, plain_made, &of_plain,
+                                        bytes_to_beat, std::move(plain_fronts));
   const bool plain_is_less =
-      !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
-  if (keeps && !plain_is_less) return model;
-  maps = {};
-  mapped.reset();
+      !plain_made.bytes.empty() && (plan.made.bytes.empty() || plain_made.size() < plan.bytes());
+  if (plan.keeps && !plain_is_less) return take_mapped();
   made = std::move(plain_made);
   return plain;
 }

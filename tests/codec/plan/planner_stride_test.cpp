@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "codec/plan/column_map_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/stride_search.h"
+#include "formats/gdelta/map_traits.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta::test {
@@ -218,6 +220,45 @@ TEST(PlannerStride, OthersAreLookedForBehindTheOneThatIsAskedFor) {
   ASSERT_EQ(model.front.num_strides, 2);
   EXPECT_EQ(model.front.strides[0].stride, 970u);
   EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);
+}
+
+/// Rows of floats on both sides of zero that drift by last places: as decimals they take less, unless the row before tells
+/// them. A few are so small that they have none. Beside them are true decimals.
+TEST(PlannerStride, MapsThatSuitValuesAloneAreNotTakenBehindOne) {
+  constexpr std::size_t kRow = 101;
+  Draws draws(4);
+  std::vector<std::int64_t> row;
+  for (std::size_t i = 0; i < kRow; ++i) {
+    const auto size = 0.125F + static_cast<float>(draws.below(1 << 20)) / (1 << 20);
+    row.push_back(std::bit_cast<std::uint32_t>(draws.below(2) == 0 ? size : -size));
+  }
+  ValueBytes values(4);
+  for (std::size_t i = 0; i < kRow * 80; ++i) {
+    row[i % kRow] += draws.around_zero(30);
+    if (i % (5 * kRow) == 0) {
+      values.put_float(0.01F);
+    } else {
+      values.put(row[i % kRow]);
+    }
+    values.put_float(static_cast<float>(10000 + draws.below(3000)) / 10);
+  }
+  const Layout layout = layout_of("f32x2");
+  const auto map_of = [](const ColumnMaps& maps, std::size_t lane) {
+    return static_cast<ValueMap>(maps.lanes.at(lane).map);
+  };
+  for (const int level : {3, 4, 5, 6, 7}) {
+    const auto by_values =
+        choose_column_maps({.first = reinterpret_cast<const unsigned char*>(values.bytes().data()),
+                            .record_bytes = layout.record_bytes(),
+                            .records = values.bytes().size() / layout.record_bytes(),
+                            .column = layout.columns[0]},
+                           pack_at_level(level));
+    ASSERT_TRUE(format::has_fields(map_of(by_values, 0))) << level;
+    const ChunkPlan plan = plan_chunk(values.bytes(), layout, false, pack_at_level(level));
+    ASSERT_GE(plan.columns[0].front.num_strides, 1) << level;
+    EXPECT_FALSE(format::has_fields(map_of(plan.maps[0], 0))) << level;
+    EXPECT_TRUE(format::has_fields(map_of(plan.maps[0], 1))) << level;
+  }
 }
 
 TEST(PlannerStride, OneThatIsAskedForIsMeantForNumbersAlone) {
