@@ -93,20 +93,24 @@ void try_other_maps(const ColumnBytes& column, const EncodeSettings& settings, W
                     Work* work, MappedPlan& plan) {
   if (!plan.keeps || plan.model.front.num_strides == 0) return;
   std::vector<ColumnMaps> others = other_maps(column, settings, workers, plan.maps);
+  if (others.empty()) return;
+  format::Front strided = plan.model.front;
+  std::uint64_t bits = bits_behind_maps(plan, strided, settings, workers);
   for (ColumnMaps& maps : others) {
     WorkPart of_plan(work, 1.0 / static_cast<double>(others.size()));
     MappedPlan other{.maps = std::move(maps)};
     other.mapped = std::make_shared<MappedColumn>(column, other.maps, workers);
-    const format::Front strided = plan.model.front;
-    const std::uint64_t bits = bits_behind_maps(plan, strided, settings, workers);
     if (bits_behind_maps(other, strided, settings, workers) > bits + bits / kMapDoubtShare)
       continue;
     plan_behind_maps(column, settings, workers, &of_plan, other);
     if (!other.keeps) continue;
     make_section(settings, workers, plan);
     make_section(settings, workers, other);
-    if (other.bytes() < plan.bytes()) plan = std::move(other);
-    if (plan.model.front.num_strides == 0) return;
+    if (other.bytes() >= plan.bytes()) continue;
+    plan = std::move(other);
+    strided = plan.model.front;
+    if (strided.num_strides == 0) return;
+    bits = bits_behind_maps(plan, strided, settings, workers);
   }
 }
 

@@ -14,13 +14,16 @@
 namespace gdelta::test {
 namespace {
 
+ColumnBytes first_column(const Bytes& values, const Layout& layout) {
+  return {.first = reinterpret_cast<const unsigned char*>(values.data()),
+          .record_bytes = layout.record_bytes(),
+          .records = values.size() / layout.record_bytes(),
+          .column = layout.columns[0]};
+}
+
 // Multiples of a period are as good as itself.
 bool finds(const Bytes& values, std::uint32_t period, int level) {
-  const Column column{ValueType::i32, 1, false};
-  const ColumnBytes bytes{.first = reinterpret_cast<const unsigned char*>(values.data()),
-                          .record_bytes = 4,
-                          .records = values.size() / 4,
-                          .column = column};
+  const ColumnBytes bytes = first_column(values, layout_of("i32"));
   const ResidualSource source(bytes, format::Front{});
   const auto found = find_strides(source, 0, level_policy(level).strides);
   return std::any_of(found.begin(), found.end(),
@@ -248,11 +251,7 @@ TEST(PlannerStride, MapsThatSuitValuesAloneAreNotTakenBehindOne) {
   };
   for (const int level : {3, 4, 5, 6, 7}) {
     const auto by_values =
-        choose_column_maps({.first = reinterpret_cast<const unsigned char*>(values.bytes().data()),
-                            .record_bytes = layout.record_bytes(),
-                            .records = values.bytes().size() / layout.record_bytes(),
-                            .column = layout.columns[0]},
-                           pack_at_level(level));
+        choose_column_maps(first_column(values.bytes(), layout), pack_at_level(level));
     ASSERT_TRUE(format::has_fields(map_of(by_values, 0))) << level;
     const ChunkPlan plan = plan_chunk(values.bytes(), layout, false, pack_at_level(level));
     ASSERT_GE(plan.columns[0].front.num_strides, 1) << level;
