@@ -32,6 +32,7 @@ What the numbers are
     --record i32x3,u16,u8x2,f64     records of mixed types
     --type u8 --tuple 3 --stride 640    an image whose rows of 640 pixels resemble each other
     --type u8 --tuple 3 --stride auto   the same where -1 is to find out how long rows are
+                                    (rows and planes of an NPY array are known from its shape)
   Types: i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64, with :be for big-endian.
   int16, float32, double, '<f4', s16le and the like are understood too.
   Whatever is said or found, the same bytes come back.

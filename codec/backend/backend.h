@@ -26,7 +26,14 @@ struct EncodeJob {
   bool opaque = false;           // tag 3; layout is then byte_layout()
   std::vector<std::byte> block;  // out: the complete block, tag to payload
   ChunkSegments segments = {};
+  format::ArrayRows rows = {};  // of the array, if its head tells
 };
+
+/// What is asked for all jobs, for this one.
+inline EncodeSettings settings_of(const EncodeJob& job, EncodeSettings settings) {
+  settings.rows = job.rows;
+  return settings;
+}
 
 /// One chunk to decode. Its head has been checked and parsed.
 struct DecodeJob {

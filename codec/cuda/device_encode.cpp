@@ -78,6 +78,9 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
   if (encode.stride == 1 || (encode.stride > kMaxStride && encode.stride != kFindStride))
     return fail(Errc::invalid_argument, "there is no such stride: strides are 2 to 2^22");
+  if (encode.other_stride != 0 && (encode.stride < 2 || encode.stride > kMaxStride ||
+                                   encode.other_stride < 2 || encode.other_stride > kMaxStride))
+    return fail(Errc::invalid_argument, "another stride stands beside one: both are 2 to 2^22");
   if (encode.coder && !is_asked(encode, cuda::SectionKind::pack) && !encodes_ans(encode))
     return fail(Errc::invalid_argument, "the device encodes with pack or ans");
   const auto tuple_bytes = static_cast<std::uint64_t>(encode.column.bytes());
@@ -224,7 +227,10 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
     scratch.steps.stepped = pack.stepped;
     scratch.plan.num_stepped = pack.stepped.count;
   }
-  scratch.strides = {.shape = shape, .tasks = pack.tasks, .found = nullptr};
+  scratch.strides = {.shape = shape,
+                     .tasks = pack.tasks,
+                     .found = nullptr,
+                     .other_stride = static_cast<std::uint32_t>(encode.other_stride)};
   if (shape.asked_stride == cuda::kFoundStrides)
     scratch.strides.found = layout.take<std::uint32_t>(chunks);
   scratch.checks = {.tasks = pack.tasks,

@@ -7,6 +7,7 @@
 #include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/host_copy.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/stride_search.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -39,7 +40,8 @@ std::size_t chunks_at_front(std::span<const EncodeJob> jobs) {
   if (!is_plain_column(first) || chunk_bytes_of(first) != first.values.size()) return 1;
   std::size_t count = 1;
   while (count < jobs.size() && is_plain_column(jobs[count]) &&
-         *jobs[count].layout == *first.layout && jobs[count].values.size() <= first.values.size()) {
+         *jobs[count].layout == *first.layout && jobs[count].rows == first.rows &&
+         jobs[count].values.size() <= first.values.size()) {
     ++count;
     if (jobs[count - 1].values.size() < first.values.size()) break;
   }
@@ -53,7 +55,9 @@ DeviceEncode call_of(std::span<const EncodeJob> jobs, const EncodeSettings& sett
   encode.values_bytes = bytes_of(jobs);
   encode.chunk_bytes = chunk_bytes_of(jobs.front());
   encode.order = settings.order;
-  encode.stride = settings.stride;
+  const TriedStrides tried = strides_tried_first(settings_of(jobs.front(), settings));
+  encode.stride = tried.stride;
+  encode.other_stride = tried.other;
   encode.coder = settings.coder;
   encode.maps = settings.maps;
   return encode;

@@ -161,6 +161,10 @@ class ColumnPlanner {
     return widest;
   }
 
+  bool fits(std::uint64_t stride) const {
+    return stride >= 2 && stride <= longest_stride(column_.records);
+  }
+
   static Front with_stride(Front front, std::uint32_t stride) {
     front.strides[front.num_strides++] = StrideLink{stride, 1};
     return front;
@@ -183,12 +187,14 @@ class ColumnPlanner {
     const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
     for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides, work))
       is_best(stride);
+    for (const std::uint64_t told : {settings_.rows.row_records, settings_.rows.plane_records})
+      if (fits(told)) is_best(static_cast<std::uint32_t>(told));
     const std::uint64_t without = quick_bits(before);
     if (best == 0 || !is_near_stride(least, without)) return std::nullopt;
     // A sample has found it, so what is best may lie beside it, and be much better.
     const std::uint32_t found = best;
     const auto moves_to = [&](std::uint32_t stride) {
-      return stride >= 2 && stride <= longest_stride(column_.records) && is_best(stride);
+      return fits(stride) && is_best(stride);
     };
     while (moves_to(best - 1)) continue;
     if (best == found)
@@ -197,9 +203,8 @@ class ColumnPlanner {
     return with_stride(before, best);
   }
 
-  // Whether the front becomes the candidate with the orders that suit it, as it does if that saves enough.
-  bool take_stride(Front candidate, Front& front, Work* work) {
-    const std::uint64_t bits = set_best_orders(candidate, work);
+  // Whether the front becomes the candidate, as it does if that saves enough.
+  bool take_stride(const Front& candidate, std::uint64_t bits, Front& front) {
     if (!saves_a_pass(bits, by_widths_.bits, policy_.strides.gain_permille)) return false;
     by_widths_.bits = bits;
     front = candidate;
@@ -209,15 +214,31 @@ class ColumnPlanner {
   void add_strides(Front& front) {
     if (settings_.residuals) return;
     WorkPart of_strides(work_, kShareOfStrides);
-    if (settings_.stride > 0 && settings_.stride <= longest_stride(column_.records))
-      take_stride(with_stride(front, static_cast<std::uint32_t>(settings_.stride)), front, nullptr);
+    const TriedStrides tried = strides_tried_first(settings_);
+    take_better_stride(tried, front);
     const int most =
-        settings_.stride == kFindStride ? std::max(policy_.strides.most, 1) : policy_.strides.most;
+        tried.stride == kFindStride ? std::max(policy_.strides.most, 1) : policy_.strides.most;
     while (front.num_strides < most) {
       WorkPart of_search(&of_strides, 0.7 / most), of_stride(&of_strides, 0.3 / most);
       auto candidate = best_stride(front, &of_search);
-      if (!candidate || !take_stride(*candidate, front, &of_stride)) return;
+      if (!candidate) return;
+      const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
+      if (!take_stride(*candidate, bits, front)) return;
     }
+  }
+
+  void take_better_stride(const TriedStrides& tried, Front& front) {
+    std::optional<Front> better;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const std::uint64_t stride : {tried.stride, tried.other}) {
+      if (!fits(stride)) continue;
+      Front candidate = with_stride(front, static_cast<std::uint32_t>(stride));
+      const std::uint64_t bits = set_best_orders(candidate, nullptr);
+      if (bits >= least) continue;
+      least = bits;
+      better = candidate;
+    }
+    if (better) take_stride(*better, least, front);
   }
 
   // ---- Trials of coders

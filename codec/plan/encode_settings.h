@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "formats/foreign/array_rows.h"
 #include "gdelta/coders.h"
 
 namespace gdelta {
@@ -13,6 +14,7 @@ struct EncodeSettings {
   int level = 5;
   std::optional<int> order = {};
   std::uint64_t stride = 0;  // that is tried before others, in tuples, or kFindStride; 0: none
+  format::ArrayRows rows = {};  // of the array, if its head tells
   std::optional<Coder> coder = {};
   bool device_decodable = false;
   bool maps = true;          // values may go through some that are undone in a pass of their own

@@ -32,6 +32,8 @@ struct StridePolicy {
 struct SegmentPolicy {
   /// What prediction inside segments has to save of a column: decoding takes half as long again at least (docs/ragged.md).
   std::uint64_t gain_permille;
+  /// That much more, times the share of its tuples that are heads: the more of them, the longer decoding takes.
+  std::uint64_t heads_permille = 0;
   /// Lengths are packed if that costs the chunk no more than this: few pages of ans, which is all they fill, are long waits
   /// for a device.
   std::uint64_t packed_lengths_permille = 0;
@@ -180,7 +182,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
-     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
+     .segments = {.gain_permille = 20, .heads_permille = 100, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -200,7 +202,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
-     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
+     .segments = {.gain_permille = 20, .heads_permille = 100, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -221,7 +223,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .orders = {.highest = kMaxOrder, .groups = 96},
      .strides =
          {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
-     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
+     .segments = {.gain_permille = 20, .heads_permille = 100, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -242,7 +244,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
          {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 21, .gain_permille = 20},
-     .segments = {.gain_permille = 20, .packed_lengths_permille = 20},
+     .segments = {.gain_permille = 20, .heads_permille = 100, .packed_lengths_permille = 20},
      .zstd = {.percent_of_pack = 96,
               .frame_bytes = 1u << 20,
               .stretches = 4,

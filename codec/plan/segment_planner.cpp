@@ -1,5 +1,7 @@
 #include "codec/plan/segment_planner.h"
 
+#include <algorithm>
+
 #include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/segments_front.h"
@@ -77,7 +79,10 @@ class SegmentPlanner {
   }
 
   bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
-    const std::uint64_t permille = policy_.segments.gain_permille;
+    const SegmentDelta delta{.lengths = lengths_};
+    const std::uint64_t permille =
+        policy_.segments.gain_permille +
+        policy_.segments.heads_permille * delta.heads() / std::max<std::uint64_t>(column_.records, 1);
     return section.size() < bytes_without - bytes_without * permille / 1000;
   }
 

@@ -161,6 +161,19 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
 
 }  // namespace
 
+TriedStrides strides_tried_first(const EncodeSettings& settings) {
+  const std::uint64_t asked = settings.stride;
+  const bool is_open = asked == 0 || asked == kFindStride;
+  if (!is_open || level_policy(settings.level).strides.most > 0) return {.stride = asked};
+  const auto legal = [](std::uint64_t records) {
+    return records >= 2 && records <= kMaxStride ? records : 0;
+  };
+  const std::uint64_t row = legal(settings.rows.row_records);
+  const std::uint64_t plane = legal(settings.rows.plane_records);
+  if (row == 0) return {.stride = asked};
+  return {.stride = row, .other = plane};
+}
+
 std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,
                                         const StridePolicy& policy, Work* work) {
   return value_bytes(source.column().column.type) == 8

@@ -94,7 +94,8 @@ class MemoryEncoder {
       batch.jobs.push_back({.values = rest.subspan(added, bytes),
                             .layout = extent.opaque ? &byte_layout() : planner_.layout().get(),
                             .opaque = extent.opaque,
-                            .block = {}});
+                            .block = {},
+                            .rows = planner_.rows()});
       added += bytes;
     }
     batch.bytes += added;

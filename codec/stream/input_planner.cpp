@@ -42,6 +42,7 @@ InputPart InputPlanner::tell(format::Recognised array) {
   before_ = std::move(array);
   if (!layout_ || *layout_ != before_->layout)
     layout_ = std::make_shared<const Layout>(before_->layout);
+  rows_ = before_->rows;
   ++num_arrays_;
   return {.head_bytes = before_->head_bytes,
           .data_bytes = before_->data_bytes,

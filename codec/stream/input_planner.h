@@ -32,6 +32,8 @@ class InputPlanner {
 
   /// The rest counts from the first look on. The layout of the records that were told last.
   const std::shared_ptr<const Layout>& layout() const { return layout_; }
+  /// The rows of the array that was told last, if its head tells.
+  const format::ArrayRows& rows() const { return rows_; }
   /// How the first layout was found: "given", "found", or the name of a format.
   std::string_view origin() const { return origin_; }
   /// What would let numbers be found that were not, in a sentence; empty if there is nothing to say.
@@ -53,6 +55,7 @@ class InputPlanner {
   std::string_view origin_;
   std::string_view advice_;
   std::shared_ptr<const Layout> layout_;
+  format::ArrayRows rows_;
   std::vector<MetadataEntry> metadata_;  // of the first array, as its head has it
   std::uint64_t num_arrays_ = 0;
   std::optional<format::Recognised> before_;  // the array that ended where the next look begins

@@ -26,16 +26,18 @@ struct Batch {
   ByteBuffer bytes;
   std::vector<ChunkExtent> extents;                    // closed ones, from the start of `bytes`
   std::vector<std::shared_ptr<const Layout>> layouts;  // of each extent
+  std::vector<format::ArrayRows> rows;                 // of the array of each extent
   std::vector<std::vector<std::uint32_t>> lengths;     // of the segments of each extent
   std::uint64_t closed_bytes = 0;
   std::uint64_t length_bytes = 0;
   std::vector<EncodeJob> jobs;
 
   std::uint64_t open_bytes() const { return bytes.size() - closed_bytes; }
-  void close(const ChunkExtent& extent, const std::shared_ptr<const Layout>& layout) {
+  void close(const ChunkExtent& extent, const InputPlanner& planner) {
     if (extent.bytes == 0 && extent.segments.empty()) return;
     extents.push_back(extent);
-    layouts.push_back(layout);
+    layouts.push_back(planner.layout());
+    rows.push_back(planner.rows());
     lengths.push_back(extent.segments.lengths());
     closed_bytes += extent.bytes;
     length_bytes += extent.segments.num_lengths() * sizeof(std::uint32_t);
@@ -49,6 +51,7 @@ struct Batch {
     bytes.clear();
     extents.clear();
     layouts.clear();
+    rows.clear();
     lengths.clear();
     closed_bytes = 0;
     length_bytes = 0;
@@ -315,8 +318,8 @@ Result<void> Writer::Impl::close_open_chunk() {
   Batch& batch = batches.collecting();
   if (batch.open_bytes() > 0 || has_whole_chunk()) {
     const ChunkExtents extents = cutter.cut(std::min(batch.open_bytes(), cutter.next().bytes));
-    batch.close(extents.first, planner.layout());
-    batch.close(extents.second, planner.layout());
+    batch.close(extents.first, planner);
+    batch.close(extents.second, planner);
   }
   const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
   if (batch.closed_bytes + batch.length_bytes + next <= most_batch_bytes() &&
@@ -340,7 +343,8 @@ void Writer::Impl::make_jobs(Batch& batch) const {
                           .layout = layout,
                           .opaque = opaque,
                           .block = {},
-                          .segments = batch.segments_of(i)});
+                          .segments = batch.segments_of(i),
+                          .rows = batch.rows[i]});
     rest = rest.subspan(bytes);
   }
 }

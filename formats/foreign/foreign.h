@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/foreign/array_rows.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
@@ -38,6 +39,7 @@ struct Recognised {
   /// It is kUntilTheEnd if the head does not say and the length of the file is not known. The file may
   /// still end earlier than this, unless its length was known.
   std::uint64_t data_bytes = 0;
+  ArrayRows rows = {};
   /// Bytes of the array stand behind these that are no whole record.
   std::uint64_t torn_bytes = 0;
   bool in_archive = false;                   ///< there may well be more

@@ -187,14 +187,27 @@ std::optional<std::uint64_t> array_bytes(const NpyHead& head) {
   return empty ? 0 : bytes;
 }
 
-/// How many elements stand next to each other in memory as one tuple.
-std::uint64_t tuple_elements(const NpyHead& head) {
+/// What an array has more than one of, from the dimension that moves fastest in memory on.
+std::vector<std::uint64_t> dimensions_by_speed(const NpyHead& head) {
   std::vector<std::uint64_t> dimensions;
   for (const std::uint64_t dimension : head.shape)
     if (dimension != 1) dimensions.push_back(dimension);
-  if (dimensions.size() < 2) return 1;
-  const std::uint64_t fastest = head.fortran_order ? dimensions.front() : dimensions.back();
-  return fastest >= 2 && fastest <= kMostTupleDimension ? fastest : 1;
+  if (!head.fortran_order) std::reverse(dimensions.begin(), dimensions.end());
+  return dimensions;
+}
+
+/// Of an array with so many records along each dimension.
+ArrayRows rows_of(std::span<const std::uint64_t> dimensions) {
+  ArrayRows rows;
+  if (dimensions.size() >= 2) rows.row_records = dimensions[0];
+  if (dimensions.size() >= 3) rows.plane_records = dimensions[0] * dimensions[1];
+  return rows;
+}
+
+/// Whether elements that stand next to each other along the first dimension are one tuple.
+bool has_tuples(const NpyHead& head, std::span<const std::uint64_t> dimensions) {
+  return !head.structured && dimensions.size() >= 2 && dimensions[0] >= 2 &&
+         dimensions[0] <= kMostTupleDimension;
 }
 
 }  // namespace
@@ -214,12 +227,16 @@ std::optional<Recognised> recognise_npy(std::span<const std::byte> prefix,
   if (!head) return std::nullopt;
   const auto bytes = array_bytes(*head);
   if (!bytes) return std::nullopt;
-  if (!head->structured)
-    head->fields[0].tuple =
-        static_cast<std::uint8_t>(head->fields[0].tuple * tuple_elements(*head));
+  const std::vector<std::uint64_t> dimensions = dimensions_by_speed(*head);
+  std::span<const std::uint64_t> of_records(dimensions);
+  if (has_tuples(*head, dimensions)) {
+    head->fields[0].tuple = static_cast<std::uint8_t>(head->fields[0].tuple * dimensions[0]);
+    of_records = of_records.subspan(1);
+  }
   return Recognised{.head_bytes = literal_at + literal_bytes,
                     .layout = Layout{std::move(head->fields)},
-                    .data_bytes = *bytes};
+                    .data_bytes = *bytes,
+                    .rows = rows_of(of_records)};
 }
 
 }  // namespace gdelta::format

@@ -13,7 +13,8 @@ inline constexpr std::uint64_t kMostTupleDimension = 8;
 /// The tuple is the dimension that moves fastest in memory (the last one in C order, the first one
 /// in Fortran order, dimensions of 1 not counted) if the array has another one and it is at most
 /// kMostTupleDimension; complex numbers double it. Structured arrays become a record of columns,
-/// fields of fields included.
+/// fields of fields included. Rows lie along the dimension that moves fastest beside the tuple, planes along that
+/// and the next one.
 std::optional<Recognised> recognise_npy(std::span<const std::byte> prefix,
                                         std::optional<std::uint64_t> total_bytes);
 

@@ -60,6 +60,27 @@ TEST(NpyHead, DimensionsOfOneDoNotCount) {
   EXPECT_EQ(layout_of("<f4", "()"), "f32");
 }
 
+TEST(NpyHead, TheShapeTellsHowLongRowsAndPlanesAre) {
+  const auto rows_of = [](std::string_view descr, std::string_view shape, bool fortran = false) {
+    return recognise(npy_file(npy_literal(descr, shape, fortran), 0).bytes(), std::nullopt)->rows;
+  };
+  EXPECT_EQ(rows_of("<i2", "(2, 3, 241, 480)"), (ArrayRows{480, 115680}));
+  EXPECT_EQ(rows_of("<f4", "(100, 9)"), (ArrayRows{9, 0}));
+  EXPECT_EQ(rows_of("<f4", "(100,)"), ArrayRows{});
+  EXPECT_EQ(rows_of("<f4", "(1, 9, 1)"), ArrayRows{});
+  // Of tuples.
+  EXPECT_EQ(rows_of("<f4", "(100, 3)"), ArrayRows{});
+  EXPECT_EQ(rows_of("<f4", "(480, 640, 3)"), (ArrayRows{640, 0}));
+  EXPECT_EQ(rows_of("<f4", "(10, 480, 640, 3)"), (ArrayRows{640, 307200}));
+  EXPECT_EQ(rows_of("<f4", "(70, 20, 30)", true), (ArrayRows{70, 1400}));
+  EXPECT_EQ(rows_of("<f4", "(3, 70, 20)", true), (ArrayRows{70, 0}));
+  const auto fields = recognise(
+      npy_file("{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (9, 4)}", 0)
+          .bytes(),
+      std::nullopt);
+  EXPECT_EQ(fields->rows, (ArrayRows{4, 0}));
+}
+
 TEST(NpyHead, TheShapeTellsHowManyBytesAreValues) {
   EXPECT_EQ(recognise_npy_literal(npy_literal("<f4", "(10, 3)"))->data_bytes, 120u);
   EXPECT_EQ(recognise_npy_literal(npy_literal("<f8", "()"))->data_bytes, 8u);

@@ -81,7 +81,8 @@ struct Meeting {
   unsigned arrived = 0;
   unsigned turns = 0;  ///< that are over
   struct Turn {
-    unsigned there = 0;  ///< lanes that took part
+    unsigned there = 0;    ///< lanes that took part
+    unsigned nonzero = 0;  ///< of these, those that handed in anything but 0
     std::array<std::uint64_t, 32> words{};
   } kept[2]{};
 };
@@ -627,12 +628,15 @@ const Meeting::Turn& gather(Meet call, unsigned mask, std::uint64_t word) {
     fault("threads of a warp wait for each other in different calls");
   meeting.call = call;
   const unsigned turn = meeting.turns;
-  meeting.kept[turn & 1].words[lane] = word;
+  Meeting::Turn& own = meeting.kept[turn & 1];
+  if (meeting.arrived == 0) own.nonzero = 0;
+  own.words[lane] = word;
+  own.nonzero |= (word != 0 ? 1u : 0u) << lane;
   meeting.arrived |= 1u << lane;
   warp.awake &= ~(1u << lane);
   go_on_where_all_are_there(warp, meeting);
   block_while(meeting.turns, turn);
-  return meeting.kept[turn & 1];
+  return own;
 }
 
 }  // namespace
@@ -646,11 +650,7 @@ std::uint64_t exchange_word(unsigned mask, std::uint64_t word, unsigned from) {
 
 namespace {
 
-unsigned ballot(const Meeting::Turn& turn) {
-  unsigned bits = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) bits |= (turn.words[lane] != 0 ? 1u : 0u) << lane;
-  return bits & turn.there;
-}
+unsigned ballot(const Meeting::Turn& turn) { return turn.nonzero & turn.there; }
 
 }  // namespace
 

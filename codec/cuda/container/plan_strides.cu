@@ -21,15 +21,9 @@ struct StridesShared {
   PackTask task;  // with the stride
 };
 
-/// The task gets the stride if that saves enough of what it takes without.
+/// The task gets the stride that has been weighed, with the orders that suit it.
 template <class Word>
-__device__ void finish_task(const CutShape& shape, const StridesShared<Word>& shared, bool strided,
-                            std::uint64_t without, PackTask& task) {
-  const std::uint64_t with = shared.weigher.bits();
-  const bool saves = strided && saves_a_pass(with, without, kGainPermille);
-  task.planned_raw = !shape.asked_coder &&
-                     !looks_worth_packing(saves ? with : without, task.tuple, task.raw_bytes());
-  if (!saves) return;
+__device__ void take_stride(const StridesShared<Word>& shared, PackTask& task) {
   task.num_strides = 1;
   task.strides[0] = shared.task.strides[0];
   task.state_bytes = 0;
@@ -48,22 +42,36 @@ __global__ void __launch_bounds__(32 * kWarps)
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    const std::uint32_t stride = args.found == nullptr ? shape.asked_stride : args.found[chunk];
+    const std::uint32_t strides[] = {
+        args.found == nullptr ? shape.asked_stride : args.found[chunk], args.other_stride};
     if (threadIdx.x == 0) {
       shared.task = args.tasks[chunk];
       shared.task.num_strides = 1;
-      shared.task.strides[0] = {stride, 1};
     }
     __syncthreads();  // the task is there
     const DeviceSample sample =
         sample_groups(shared.task.records, shape.tuple, shape.column_groups);
     shared.weigher.weigh(shape, shared.task, false, sample);
     const std::uint64_t without = shared.weigher.bits();
-    __syncthreads();  // every thread knows that
-    // Chunks that have none, or are too short for it.
-    const bool strided = stride > 0 && stride <= longest_stride(shared.task.records);
-    if (strided) shared.weigher.weigh(shape, shared.task, true, sample);
-    if (threadIdx.x == 0) finish_task(shape, shared, strided, without, args.tasks[chunk]);
+    std::uint64_t least = without;
+#pragma unroll 1
+    for (const std::uint32_t stride : strides) {
+      // Chunks that have none, or are too short for it.
+      if (stride == 0 || stride > longest_stride(shared.task.records)) continue;
+      __syncthreads();  // every thread has read the bits, and thread 0 the orders of the stride before
+      if (threadIdx.x == 0) shared.task.strides[0] = {stride, 1};
+      __syncthreads();  // the stride is there
+      shared.weigher.weigh(shape, shared.task, true, sample);
+      const std::uint64_t bits = shared.weigher.bits();
+      if (bits >= least || !saves_a_pass(bits, without, kGainPermille)) continue;
+      least = bits;
+      if (threadIdx.x == 0) take_stride(shared, args.tasks[chunk]);
+    }
+    if (threadIdx.x == 0) {
+      PackTask& task = args.tasks[chunk];
+      task.planned_raw =
+          !shape.asked_coder && !looks_worth_packing(least, task.tuple, task.raw_bytes());
+    }
     __syncthreads();  // the task has been read before the next one takes its place
   }
 }

@@ -1,5 +1,5 @@
 // Values of chunks less those a stride before, where that saves enough, by the costs of kernels/bitpack/order_cost.h: a stride
-// that was asked for, or one that was found. Gives what the host's planner gives. Cannot fail; nothing synchronises.
+// that was asked for, or the better of two, or one that was found. Gives what the host's planner gives. Cannot fail; nothing synchronises.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,9 +9,10 @@
 namespace gdelta::cuda {
 
 struct PlanStridesArgs {
-  CutShape shape;        // with a stride, or nothing is done
-  PackTask* tasks;       // [num_chunks]
-  std::uint32_t* found;  // [num_chunks], of kFoundStrides; else null
+  CutShape shape;              // with a stride, or nothing is done
+  PackTask* tasks;             // [num_chunks]
+  std::uint32_t* found;        // [num_chunks], of kFoundStrides; else null
+  std::uint32_t other_stride;  // that is tried beside the one of the shape; 0: none
 };
 
 /// The stride of each chunk that is worth weighing, or 0, if those that are found are asked for: the one that the host finds

@@ -35,7 +35,8 @@ struct EncodeOptions {
   std::optional<int> order = {};
   /// Tuples, 2 … kMaxStride: whether it saves enough to take values less those so many tuples before is tried on every chunk of
   /// numbers four times as long, at levels that look for no stride, too. Such as how many records a row of an image has.
-  /// kFindStride: one is looked for in every such chunk, as levels from 3 on do anyway. 0: none is known.
+  /// kFindStride: one is looked for in every such chunk, as levels from 3 on do anyway. 0: none is known; rows and planes of an
+  /// NPY array are tried then, as its shape tells them.
   std::uint64_t stride = 0;
   /// One for every chunk that may be asked for; without it the planner picks.
   std::optional<Coder> coder = {};

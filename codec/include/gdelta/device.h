@@ -148,6 +148,8 @@ struct DeviceEncode {
   std::optional<int> order = {};  ///< 0 … 8 for every lane; without it the device picks one a lane
   /// Tuples, 2 … kMaxStride, tried on every chunk, or kFindStride: as EncodeOptions::stride. 0: none is known.
   std::uint64_t stride = 0;
+  /// Beside a stride of tuples: another one, taken where it saves more. Planes of an array beside its rows. 0: none.
+  std::uint64_t other_stride = 0;
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder = {};
   /// Whether lanes of f32 and f64 that are decimals or multiples of a power of two, and integers of 32 and 64 bits with a

@@ -20,7 +20,8 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
                                          std::uint64_t chunk_bytes, std::optional<int> order,
                                          std::size_t skew = 0,
                                          std::optional<Coder> coder = std::nullopt,
-                                         bool maps = true, std::uint64_t stride = 0) {
+                                         bool maps = true, std::uint64_t stride = 0,
+                                         std::uint64_t other_stride = 0) {
   DeviceRoundTrip result;
   DeviceEncode encode;
   encode.column = column;
@@ -28,6 +29,7 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
   encode.chunk_bytes = chunk_bytes;
   encode.order = order;
   encode.stride = stride;
+  encode.other_stride = other_stride;
   encode.coder = coder;
   encode.maps = maps;
   const auto bound = device_encode_bound(encode);

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -103,6 +104,35 @@ TEST(CudaDevicePlanSmall, WritesTheBlocksOfTheCpuWhateverIsAsked) {
   }
 }
 
+// Rows are like those before them, and planes of seven rows, too.
+TEST(CudaDevicePlanSmall, TakesTheStrideOfRowsAsTheCpuDoes) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::uint64_t kRow = 40, kPlane = 7 * kRow;
+  const Layout layout = parse_record("i32").value();
+  for (const format::ArrayRows& rows :
+       {format::ArrayRows{kRow, 0}, format::ArrayRows{kRow, kPlane}, format::ArrayRows{kPlane, kRow},
+        format::ArrayRows{kRow, 1 << 23}, format::ArrayRows{1 << 23, kRow},
+        format::ArrayRows{kRow + 1, kPlane}, format::ArrayRows{kRow + 1, kRow + 2}}) {
+    for (const std::uint64_t asked : {std::uint64_t{0}, std::uint64_t{80}, kFindStride}) {
+      Chunks chunks(layout, 4096, 1500, 3, Pattern::random);
+      std::mt19937_64 random(3);
+      for (std::size_t i = 0; i < chunks.values.size(); ++i) {
+        std::vector<std::uint32_t> plane(kPlane);
+        for (std::size_t at = 0; at < kPlane; ++at)
+          plane[at] = at < kRow ? static_cast<std::uint32_t>(random() % (1 << 20))
+                                : plane[at - kRow] + static_cast<std::uint32_t>(random() % 1024);
+        auto* const values = reinterpret_cast<std::uint32_t*>(chunks.values[i].data());
+        for (std::size_t at = 0; at < chunks.values[i].size() / 4; ++at)
+          values[at] = plane[at % kPlane] + static_cast<std::uint32_t>(random() % 64);
+        chunks.jobs[i].rows = rows;
+      }
+      EncodeSettings settings = at_level(1);
+      settings.stride = asked;
+      expect_blocks_of_cpu(chunks, settings);
+    }
+  }
+}
+
 // One alone has any length; records of long chunks are whole groups but in the last one.
 TEST(CudaDevicePlanSmall, MakesOneChunkOfEachJob) {
   GDELTA_NEEDS_GPU();
@@ -179,6 +209,15 @@ TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndOneColumn) {
   EXPECT_EQ(lengths.cut(at_level(1, Coder::ans)), wanted);
   EXPECT_EQ(lengths.cut(at_level(1), 0), "19 host");
   EXPECT_EQ(lengths.cut(at_level(1), 6 * kMiB), "1 host, 6 device, 2 device, 2 device, 8 host");
+}
+
+TEST(CudaDevicePlanSmall, TakesChunksOfArraysWithTheSameRows) {
+  Lengths lengths;
+  lengths.add("i32", kMiB, 2);
+  lengths.back().rows = {.row_records = 50};
+  lengths.add("i32", kMiB, 2);
+  lengths.back().rows = {.row_records = 50};
+  EXPECT_EQ(lengths.cut(at_level(1)), "1 device, 1 device, 1 device, 1 device");
 }
 
 // Of more than 32 groups, device_encode makes whole ones.

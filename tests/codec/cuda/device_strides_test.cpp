@@ -1,6 +1,7 @@
 // device_encode takes values less those a stride before where compress does so at level 1, and leaves alone what it leaves.
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -206,6 +207,62 @@ TEST(DeviceStridesCudaSmall, LanesLessOthersThatAreNotWorthCodingHideAStride) {
   const Bytes values = near_lanes([](int lane) { return lane >= 2; });
   EXPECT_EQ(strided_column(values, column, 32).coder, Coder::raw);
   expect_strided_streams(values, column, 32);
+}
+
+/// Rows that are like those before them, and less like those before these.
+Bytes drifting_rows(const Column& column, std::uint64_t records) {
+  std::mt19937_64 random(17);
+  std::vector<std::uint64_t> row(kRow * column.tuple);
+  for (std::uint64_t& number : row) number = random() % 4096 + 4096;
+  Bytes bytes;
+  for (std::uint64_t i = 0; i < records * column.tuple; ++i) {
+    std::uint64_t& number = row[i % row.size()];
+    number += random() % 64 - 32;
+    put_value(bytes, number, value_bytes(column.type), column.big_endian);
+  }
+  return bytes;
+}
+
+/// Rows and planes of an array, either of which may be better, and either of which may be too long.
+TEST(DeviceStridesCudaSmall, TheBetterOfTwo) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "i16x2", "f64"}) {
+    const Column column = column_of(record);
+    const Bytes rows = drifting_rows(column, 2000);
+    EXPECT_TRUE(has_stride(rows, column, 4 * kRow)) << record;
+    const std::uint64_t chunk = 1024 * static_cast<std::uint64_t>(column.bytes());
+    for (const auto& [stride, other, better] :
+         {std::array{kRow, 4 * kRow, kRow}, std::array{4 * kRow, kRow, kRow},
+          std::array{kRow - 1, kRow, kRow}, std::array{kRow, kRow - 1, kRow},
+          std::array{kRow, 300ul, kRow}, std::array{300ul, kRow, kRow},
+          std::array{kRow - 1, kRow + 1, kRow - 1}}) {  // neither is taken
+      for (const auto coder : {std::optional<Coder>(), std::optional(Coder::ans)}) {
+        const DeviceRoundTrip of_one =
+            encode_and_decode(rows, column, chunk, std::nullopt, 0, coder, true, better);
+        const DeviceRoundTrip of_two =
+            encode_and_decode(rows, column, chunk, std::nullopt, 0, coder, true, stride, other);
+        EXPECT_EQ(of_two.stream, of_one.stream) << record << " " << stride << " " << other;
+        EXPECT_EQ(of_two.decoded, rows) << record;
+      }
+    }
+  }
+}
+
+TEST(DeviceStridesCudaSmall, AnotherStandsBesideOne) {
+  const auto bound_of = [](std::uint64_t stride, std::uint64_t other) {
+    DeviceEncode encode;
+    encode.column = column_of("i32");
+    encode.values_bytes = 4000;
+    encode.stride = stride;
+    encode.other_stride = other;
+    return device_encode_bound(encode).has_value();
+  };
+  EXPECT_TRUE(bound_of(2, 1 << 22));
+  EXPECT_FALSE(bound_of(0, 2));
+  EXPECT_FALSE(bound_of(kFindStride, 2));
+  EXPECT_FALSE(bound_of(2, 1));
+  EXPECT_FALSE(bound_of(2, (1 << 22) + 1));
+  EXPECT_FALSE(bound_of(2, kFindStride));
 }
 
 void expect_found_strides(const Bytes& values, const Column& column) {
