@@ -30,25 +30,41 @@ std::vector<double> rising_magnitudes(const LaneSample<Word>& lane) {
   return values;
 }
 
+/// A step, and between which numbers it is.
+struct StepRange {
+  double step, least, most;
+
+  /// Makes it as exact as rising values tell, each rounded by up to `rounding` of itself: they are whole numbers of steps away from
+  /// the origin, which is rounded, too. False if they are not.
+  bool narrow(const std::vector<double>& values, double origin, double rounding) {
+    for (const double value : values) {
+      const double distance = value - origin, steps = std::floor(distance / step + 0.5);
+      if (std::abs(distance - steps * step) > 0.25 * step) return false;
+      if (steps == 0) continue;
+      least = std::max(least, (value * (1 - rounding) - origin * (1 + rounding)) / steps);
+      most = std::min(most, (value * (1 + rounding) - origin * (1 - rounding)) / steps);
+      if (least > most) return false;
+      step = least + (most - least) / 2;
+    }
+    return true;
+  }
+};
+
 /// The step of which the values are multiples, each rounded by up to `rounding` of itself, as close as
 /// they tell; 0 if there is none. The least distance of two of them is the first guess, which larger values
-/// make more exact: each says between which two numbers the step is.
+/// make more exact; where even the least of them are too many steps for that, distances from it do first.
 double find_step(const std::vector<double>& values, double rounding) {
   if (values.size() < 2) return 0;
-  double step = values[0];
-  for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
+  double guess = values[0];
+  for (std::size_t i = 1; i < values.size(); ++i)
+    guess = std::min(guess, values[i] - values[i - 1]);
   constexpr double kSmallestShare = 1e-7;  // of the largest value: a float tells no smaller steps
-  if (!(step > values.back() * kSmallestShare)) return 0;
-  double least = 0, most = values.back();
-  for (const double value : values) {
-    const double steps = std::floor(value / step + 0.5);
-    if (std::abs(value - steps * step) > 0.25 * step) return 0;
-    least = std::max(least, value * (1 - rounding) / steps);
-    most = std::min(most, value * (1 + rounding) / steps);
-    if (least > most) return 0;
-    step = least + (most - least) / 2;
-  }
-  return step;
+  if (!(guess > values.back() * kSmallestShare)) return 0;
+  const StepRange any{.step = guess, .least = 0, .most = values.back()};
+  if (StepRange range = any; range.narrow(values, 0, rounding)) return range.step;
+  StepRange range = any;
+  const bool found = range.narrow(values, values[0], rounding) && range.narrow(values, 0, rounding);
+  return found ? range.step : 0;
 }
 
 template <class Word>
