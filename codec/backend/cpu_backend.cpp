@@ -38,8 +38,9 @@ class CpuBackend final : public Backend {
         const double share_of_plan = planning_share(settings);
         Work* const told = job.values.size() >= kLongToEncode ? &done : nullptr;
         WorkPart of_plan(told, share_of_plan), of_block(told, 1 - share_of_plan);
-        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings_of(job, settings),
-                                          workers_, job.segments, &of_plan);
+        const ChunkPlan plan =
+            plan_chunk(job.values, *job.layout, job.opaque, settings_of(job, settings), workers_,
+                       job.segments, &of_plan);
         job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments,
                                  &of_block);
         done.finish();

@@ -133,8 +133,8 @@ class CudaBackend final : public Backend {
   Result<void> encode_on(std::size_t d, std::span<EncodeJob> jobs, const EncodeSettings& settings,
                          ProgressMeter& progress) {
     const auto plan = [&](const EncodeJob& job, Work* work) {
-      return plan_chunk(job.values, *job.layout, job.opaque, settings_of(job, settings), workers_, {},
-                        work);
+      return plan_chunk(job.values, *job.layout, job.opaque, settings_of(job, settings), workers_,
+                        {}, work);
     };
     for (const auto& [stretch, by_device] : planning_encoders_[d].cut(jobs, settings)) {
       Result<void> done = by_device ? planning_encoders_[d].run(stretch, settings, progress)

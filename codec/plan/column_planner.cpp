@@ -34,6 +34,8 @@ constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
 constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfPatience = 0.1;
+// Orders of symbols that so many groups tell are tried, too, where a level looks at more of them.
+constexpr std::uint64_t kFewGroups = 96;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kLinearGainShare = 50;
 // A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
@@ -193,9 +195,7 @@ class ColumnPlanner {
     if (best == 0 || !is_near_stride(least, without)) return std::nullopt;
     // A sample has found it, so what is best may lie beside it, and be much better.
     const std::uint32_t found = best;
-    const auto moves_to = [&](std::uint32_t stride) {
-      return fits(stride) && is_best(stride);
-    };
+    const auto moves_to = [&](std::uint32_t stride) { return fits(stride) && is_best(stride); };
     while (moves_to(best - 1)) continue;
     if (best == found)
       while (moves_to(best + 1)) continue;
@@ -258,6 +258,13 @@ class ColumnPlanner {
     ColumnSection section;
   };
 
+  // Sizes of groups and of symbols hardly differ by more than an order.
+  void highest_symbol_orders(const Front& packed, std::uint8_t* highest) const {
+    for (int lane = 0; lane < column_.column.tuple; ++lane)
+      highest[lane] =
+          static_cast<std::uint8_t>(std::min(packed.orders[lane] + 1, effort().max_order));
+  }
+
   LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest, Work* work) const {
     return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
                                 workers_, work);
@@ -276,16 +283,33 @@ class ColumnPlanner {
           with.page_groups(column_.column, column_.records, policy_.ans);
     }
     if (with.order_cost == OrderCost::symbols) {
-      // Sizes of groups and of symbols hardly differ by more than an order.
       std::uint8_t highest[kMaxTuple];
-      for (int lane = 0; lane < column_.column.tuple; ++lane)
-        highest[lane] =
-            static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
+      highest_symbol_orders(packed.front, highest);
       const LaneOrders lanes = best_symbol_orders(packed.front, highest, work);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
       made.bits = lanes.bits;
     }
     return made;
+  }
+
+  // The same with the orders that a sample as small as that of lower levels tells, if they are others: tables follow what changes
+  // along a column, which counts of all that was sampled do not tell, so more of them may tell less. Not where trials fit several
+  // numbers of tables: they would take a fifth longer for hardly anything.
+  std::optional<Candidate> candidate_of_few(const Candidate& candidate,
+                                            const ColumnModel& packed) const {
+    if (effort().column_groups <= kFewGroups || policy_.ans.counts_several ||
+        column_coder(candidate.model.section.coder).order_cost != OrderCost::symbols)
+      return std::nullopt;
+    const Front& front = candidate.model.front;
+    std::uint8_t highest[kMaxTuple];
+    highest_symbol_orders(packed.front, highest);
+    const LaneOrders lanes = choose_symbol_orders(source_of(packed.front), settings_.order, highest,
+                                                  kFewGroups, workers_, nullptr);
+    if (std::equal(front.orders, front.orders + column_.column.tuple, lanes.orders))
+      return std::nullopt;
+    Candidate other{.model = candidate.model, .bits = candidate.bits};
+    std::copy_n(lanes.orders, column_.column.tuple, other.model.front.orders);
+    return other;
   }
 
   // Whether a sample says that it is in vain to encode all of the column.
@@ -384,6 +408,8 @@ class ColumnPlanner {
         candidates.push_back(candidate_of(coder, plain, &of_plain));
       }
       const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
+      if (auto few = candidate_of_few(candidates.front(), packed))
+        candidates.push_back(*std::move(few));
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn &&
           !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,

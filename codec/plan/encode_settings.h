@@ -13,7 +13,7 @@ namespace gdelta {
 struct EncodeSettings {
   int level = 5;
   std::optional<int> order = {};
-  std::uint64_t stride = 0;  // that is tried before others, in tuples, or kFindStride; 0: none
+  std::uint64_t stride = 0;     // that is tried before others, in tuples, or kFindStride; 0: none
   format::ArrayRows rows = {};  // of the array, if its head tells
   std::optional<Coder> coder = {};
   bool device_decodable = false;

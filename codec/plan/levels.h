@@ -83,6 +83,9 @@ struct LevelPolicy {
   bool quick_maps = false;
   bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
   bool tries_all_of_short = false;  ///< columns: every order and frame, by compressing
+
+  /// Whether all numbers become what a device decodes.
+  constexpr bool is_for_devices() const { return zstd.percent_of_pack == 0; }
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -175,8 +178,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
-     .ans = kUsualAns,
-     .quick_maps = true},
+     .ans = kUsualAns},
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,

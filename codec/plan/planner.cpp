@@ -68,12 +68,15 @@ std::uint64_t bits_behind_maps(const MappedPlan& plan, const format::Front& stri
 }
 
 // Maps are chosen as if there were no strides. Behind one others may do better: what low levels choose, which gives every value
-// back, and either without lanes less others.
+// back, and either without lanes less others, or without maps that only change the order of words.
 std::vector<ColumnMaps> other_maps(const ColumnBytes& column, const EncodeSettings& settings,
                                    Workers& workers, const ColumnMaps& chosen) {
   std::vector<ColumnMaps> others;
   const auto add = [&](const ColumnMaps& maps) {
-    if (maps.empty() || is_same(maps, chosen)) return;
+    const bool maps_nothing =
+        maps.steps.empty() && std::all_of(maps.lanes.begin(), maps.lanes.end(),
+                                          [](const LaneMapping& lane) { return lane.map == 0; });
+    if (maps_nothing || is_same(maps, chosen)) return;
     if (std::none_of(others.begin(), others.end(),
                      [&](const ColumnMaps& other) { return is_same(other, maps); }))
       others.push_back(maps);
@@ -81,10 +84,16 @@ std::vector<ColumnMaps> other_maps(const ColumnBytes& column, const EncodeSettin
   ColumnMaps quick;
   std::optional<PlainFronts> plain_fronts;
   map_quickly(column, settings, workers, quick, plain_fronts);
-  for (ColumnMaps maps : {quick, chosen}) {
+  const auto add_without_steps_too = [&](ColumnMaps maps) {
     add(maps);
     maps.steps.clear();
     add(maps);
+  };
+  for (ColumnMaps maps : {quick, chosen}) {
+    add_without_steps_too(maps);
+    for (LaneMapping& lane : maps.lanes)
+      if (!format::has_fields(static_cast<ValueMap>(lane.map))) lane = {};
+    add_without_steps_too(maps);
   }
   return others;
 }
@@ -220,7 +229,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   }
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
   // Devices look nothing up in chunks that say their segments, and decode what low levels write.
-  if (!segments.empty() && (own.device_decodable || level_policy(own.level).quick_maps))
+  if (!segments.empty() && (own.device_decodable || level_policy(own.level).is_for_devices()))
     own.dictionaries = false;
   ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
                      .record_bytes = layout.record_bytes(),

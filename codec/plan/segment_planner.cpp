@@ -81,8 +81,8 @@ class SegmentPlanner {
   bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
     const SegmentDelta delta{.lengths = lengths_};
     const std::uint64_t permille =
-        policy_.segments.gain_permille +
-        policy_.segments.heads_permille * delta.heads() / std::max<std::uint64_t>(column_.records, 1);
+        policy_.segments.gain_permille + policy_.segments.heads_permille * delta.heads() /
+                                             std::max<std::uint64_t>(column_.records, 1);
     return section.size() < bytes_without - bytes_without * permille / 1000;
   }
 

@@ -75,7 +75,8 @@ TEST(NpyHead, TheShapeTellsHowLongRowsAndPlanesAre) {
   EXPECT_EQ(rows_of("<f4", "(70, 20, 30)", true), (ArrayRows{70, 1400}));
   EXPECT_EQ(rows_of("<f4", "(3, 70, 20)", true), (ArrayRows{70, 0}));
   const auto fields = recognise(
-      npy_file("{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (9, 4)}", 0)
+      npy_file("{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (9, 4)}",
+               0)
           .bytes(),
       std::nullopt);
   EXPECT_EQ(fields->rows, (ArrayRows{4, 0}));

@@ -666,7 +666,9 @@ unsigned ballot(const Meeting::Turn& turn) { return turn.nonzero & turn.there; }
 
 }  // namespace
 
-[[gnu::flatten]] unsigned vote(unsigned mask, bool mine) { return ballot(gather(Meet::vote, mask, mine ? 1 : 0)); }
+[[gnu::flatten]] unsigned vote(unsigned mask, bool mine) {
+  return ballot(gather(Meet::vote, mask, mine ? 1 : 0));
+}
 
 [[gnu::flatten]] bool vote_of_all(unsigned mask, bool mine) {
   const Meeting::Turn& turn = gather(Meet::vote, mask, mine ? 1 : 0);

@@ -23,7 +23,7 @@ struct ColumnLaneMap {
   /// What a step does, for people who look into a file: "1-0".
   std::string (*words)(const format::LaneStepFields& step);
   WordFunctions<ChooseSteps> choose;
-  int tried_from_level = 3;  ///< by the planner
+  int tried_from_level = 2;  ///< by the planner
 };
 
 #define GDELTA_DECLARATION(name, ...) extern const ColumnLaneMap name##_map;

@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(32 * kWarps)
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    const std::uint32_t strides[] = {
-        args.found == nullptr ? shape.asked_stride : args.found[chunk], args.other_stride};
+    const std::uint32_t strides[] = {args.found == nullptr ? shape.asked_stride : args.found[chunk],
+                                     args.other_stride};
     if (threadIdx.x == 0) {
       shared.task = args.tasks[chunk];
       shared.task.num_strides = 1;

@@ -13,13 +13,13 @@
   row(ordered, 1, "floats are mapped to integers that keep their order",              \
       .types = MapTypes::floats)                                                      \
   row(decimal, 2, "floats are whole numbers over a power of ten",                     \
-      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 3) \
+      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 2) \
   row(scaled, 3, "floats are whole numbers times a step",                             \
-      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 3) \
+      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 2) \
   row(multiple, 4, "integers are a whole number of steps apart",                      \
-      .types = MapTypes::integers, .has_fields = true, .tried_from_level = 3) \
+      .types = MapTypes::integers, .has_fields = true, .tried_from_level = 2) \
   row(dictionary, 5, "values are looked up in a table of those there are",            \
-      .has_fields = true, .has_table = true, .tried_from_level = 3)
+      .has_fields = true, .has_table = true, .tried_from_level = 2)
 // clang-format on
 
 namespace gdelta {

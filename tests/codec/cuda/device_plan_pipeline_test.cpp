@@ -110,9 +110,10 @@ TEST(CudaDevicePlanSmall, TakesTheStrideOfRowsAsTheCpuDoes) {
   constexpr std::uint64_t kRow = 40, kPlane = 7 * kRow;
   const Layout layout = parse_record("i32").value();
   for (const format::ArrayRows& rows :
-       {format::ArrayRows{kRow, 0}, format::ArrayRows{kRow, kPlane}, format::ArrayRows{kPlane, kRow},
-        format::ArrayRows{kRow, 1 << 23}, format::ArrayRows{1 << 23, kRow},
-        format::ArrayRows{kRow + 1, kPlane}, format::ArrayRows{kRow + 1, kRow + 2}}) {
+       {format::ArrayRows{kRow, 0}, format::ArrayRows{kRow, kPlane},
+        format::ArrayRows{kPlane, kRow}, format::ArrayRows{kRow, 1 << 23},
+        format::ArrayRows{1 << 23, kRow}, format::ArrayRows{kRow + 1, kPlane},
+        format::ArrayRows{kRow + 1, kRow + 2}}) {
     for (const std::uint64_t asked : {std::uint64_t{0}, std::uint64_t{80}, kFindStride}) {
       Chunks chunks(layout, 4096, 1500, 3, Pattern::random);
       std::mt19937_64 random(3);

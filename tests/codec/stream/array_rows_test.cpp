@@ -36,7 +36,9 @@ std::function<std::uint64_t(std::size_t)> repeating(std::size_t after) {
 }
 
 FileMaker like_rows() { return array_of({kPlanes, kRows, kColumns}, repeating(kColumns)); }
-FileMaker like_planes() { return array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows)); }
+FileMaker like_planes() {
+  return array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows));
+}
 
 EncodeOptions at_level(int level) {
   EncodeOptions options = encode_on_cpu();
@@ -74,7 +76,8 @@ TEST(ArrayRows, AreStridesOfLevelsThatLookForNone) {
 }
 
 TEST(ArrayRows, AreLeftWhereTheySaveNothing) {
-  const FileMaker noise = array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows * kPlanes));
+  const FileMaker noise =
+      array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows * kPlanes));
   EXPECT_EQ(strides_taken(noise.bytes(), at_level(1)), Strides{0});
   // What repeats is no row.
   const FileMaker other = array_of({kPlanes, kRows, kColumns}, repeating(kColumns - 1));
