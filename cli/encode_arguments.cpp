@@ -14,7 +14,7 @@ const char* const kEncodeHelp =
   -1 is the fastest, -9 the smallest, -5 the default. What 20 recordings become, and the
   speed of the whole command on one core of a cloud machine:
     level    -1    -2    -3    -4    -5    -6    -7    -8    -9
-    ratio  2.92  2.92  4.67  4.68  4.76  4.87  5.17  5.21  5.47
+    ratio  2.92  2.94  4.67  4.68  4.76  4.87  5.17  5.21  5.47
     MB/s    126   129   104   106    98    69    27   9.1   3.4
   -1 and -2 leave zstd out for numbers, so that they decode fast, on a GPU too. Text and
   other bytes that are no numbers go to zstd at every level where it makes them smaller,

@@ -171,14 +171,17 @@ TEST(SegmentStream, StreamsForDevicesLookNothingUp) {
   for (std::uint64_t& value : drawn) value = few[random() % few.size()];
   Bytes values(drawn.size() * sizeof drawn[0]);
   std::memcpy(values.data(), drawn.data(), values.size());
-  for (const bool device_decodable : {false, true}) {
+  // Those of low levels are.
+  for (const auto& [level, device_decodable] :
+       {std::pair{5, false}, std::pair{5, true}, std::pair{1, false}, std::pair{2, false}}) {
     EncodeOptions options = encode_on_cpu("u64");
+    options.level = level;
     options.coder = Coder::ans;
     options.device_decodable = device_decodable;
     const Bytes stream = compressed(segments, values, options);
     const auto info = inspect(stream);
     ASSERT_TRUE(info.has_value());
-    EXPECT_EQ(info->chunks[0].columns[0].dictionaries, !device_decodable);
+    EXPECT_EQ(info->chunks[0].columns[0].dictionaries, level > 2 && !device_decodable) << level;
     expect_same(decompress_segments(stream, decode_on_cpu()), segments.offsets(), values, "rows");
   }
 }
