@@ -408,8 +408,7 @@ class ColumnPlanner {
         candidates.push_back(candidate_of(coder, plain, &of_plain));
       }
       const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
-      if (auto few = candidate_of_few(candidates.front(), packed))
-        candidates.push_back(*std::move(few));
+      if (auto few = candidate_of_few(candidates.front(), packed)) candidates.push_back(*few);
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn &&
           !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,

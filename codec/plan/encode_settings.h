@@ -21,6 +21,12 @@ struct EncodeSettings {
   bool plain_bytes = false;  // numbers were looked for, and there are none
   bool dictionaries = true;  // lanes may get one
   bool residuals = false;    // values are predicted already: a coder is all that is left to choose
+
+  /// What was told of strides is meant for other values.
+  void forget_strides() {
+    stride = 0;
+    rows = {};
+  }
 };
 
 }  // namespace gdelta

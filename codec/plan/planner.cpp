@@ -166,7 +166,7 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   if (plan.keeps && !plans_without()) return take_mapped();
   EncodeSettings of_values = settings;
   // Behind quick maps a column takes less than without: if even a stride does not make it worth coding there, it is not looked for.
-  if (policy.quick_maps) of_values.stride = 0;
+  if (policy.quick_maps) of_values.forget_strides();
   ColumnSection plain_made;
   const ColumnModel plain = plan_column(column, of_values, workers, plain_made, &of_plain,
                                         bytes_to_beat, std::move(plain_fronts));
@@ -181,7 +181,7 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
                        Workers& workers, std::uint64_t chunk_bytes) {
   settings.order.reset();
-  settings.stride = 0;
+  settings.forget_strides();
   const std::vector<std::byte> bytes = length_bytes(lengths);
   const Layout layout{{format::kLengthColumn}};
   const auto plan_by = [&](std::optional<Coder> coder) {
@@ -225,7 +225,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   own.plain_bytes |= opaque;
   if (opaque) {
     own.order.reset();
-    own.stride = 0;
+    own.forget_strides();
   }
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
   // Devices look nothing up in chunks that say their segments, and decode what low levels write.

@@ -1,6 +1,7 @@
 // Arrays whose heads say how long their rows and planes are: these are tried as strides, each array's for itself.
 #include <functional>
 
+#include "codec/chunk/near_lanes.h"
 #include "codec/stream/stream_tools.h"
 #include "formats/foreign_samples.h"
 
@@ -103,6 +104,17 @@ TEST(ArrayRows, WhatIsAskedForComesFirst) {
   // One that is to be found is known here.
   options.stride = kFindStride;
   EXPECT_EQ(strides_taken(like_rows().bytes(), options), Strides{kColumns});
+}
+
+/// Lanes less others, of which those that are left would have a stride, but the whole is not worth coding.
+TEST(ArrayRows, AreNotLookedForWhereMapsAreNotWorthIt) {
+  const Bytes values = near_lanes([](int lane) { return lane >= 2; });
+  const FileMaker file =
+      with_data(format::npy_file(format::npy_literal("|u1", "(4, 32, 4)"), values.size()), values);
+  const auto info = inspect(compress(file.bytes(), at_level(1)).value());
+  const ChunkInfo& chunk = info->chunks.at(1);
+  EXPECT_EQ(to_string(info->layouts.at(chunk.layout)), "u8x4");
+  EXPECT_EQ(chunk.columns.at(0).coder, Coder::raw);
 }
 
 /// Rows that are longer than what the level looks for.
