@@ -76,10 +76,10 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
-  if (encode.stride == 1 || (encode.stride > kMaxStride && encode.stride != kFindStride))
+  const auto is_stride = [](std::uint64_t tuples) { return tuples >= 2 && tuples <= kMaxStride; };
+  if (encode.stride != 0 && encode.stride != kFindStride && !is_stride(encode.stride))
     return fail(Errc::invalid_argument, "there is no such stride: strides are 2 to 2^22");
-  if (encode.other_stride != 0 && (encode.stride < 2 || encode.stride > kMaxStride ||
-                                   encode.other_stride < 2 || encode.other_stride > kMaxStride))
+  if (encode.other_stride != 0 && !(is_stride(encode.stride) && is_stride(encode.other_stride)))
     return fail(Errc::invalid_argument, "another stride stands beside one: both are 2 to 2^22");
   if (encode.coder && !is_asked(encode, cuda::SectionKind::pack) && !encodes_ans(encode))
     return fail(Errc::invalid_argument, "the device encodes with pack or ans");

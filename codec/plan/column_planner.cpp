@@ -258,16 +258,14 @@ class ColumnPlanner {
     ColumnSection section;
   };
 
-  // Sizes of groups and of symbols hardly differ by more than an order.
-  void highest_symbol_orders(const Front& packed, std::uint8_t* highest) const {
+  // By so many groups. Sizes of groups and of symbols hardly differ by more than an order.
+  LaneOrders best_symbol_orders(const Front& packed, std::uint64_t groups, Work* work) const {
+    std::uint8_t highest[kMaxTuple];
     for (int lane = 0; lane < column_.column.tuple; ++lane)
       highest[lane] =
           static_cast<std::uint8_t>(std::min(packed.orders[lane] + 1, effort().max_order));
-  }
-
-  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest, Work* work) const {
-    return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
-                                workers_, work);
+    return choose_symbol_orders(source_of(packed), settings_.order, highest, groups, workers_,
+                                work);
   }
 
   // The front that suits pack, with the orders that suit the coder.
@@ -283,9 +281,7 @@ class ColumnPlanner {
           with.page_groups(column_.column, column_.records, policy_.ans);
     }
     if (with.order_cost == OrderCost::symbols) {
-      std::uint8_t highest[kMaxTuple];
-      highest_symbol_orders(packed.front, highest);
-      const LaneOrders lanes = best_symbol_orders(packed.front, highest, work);
+      const LaneOrders lanes = best_symbol_orders(packed.front, effort().column_groups, work);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
       made.bits = lanes.bits;
     }
@@ -301,10 +297,7 @@ class ColumnPlanner {
         column_coder(candidate.model.section.coder).order_cost != OrderCost::symbols)
       return std::nullopt;
     const Front& front = candidate.model.front;
-    std::uint8_t highest[kMaxTuple];
-    highest_symbol_orders(packed.front, highest);
-    const LaneOrders lanes = choose_symbol_orders(source_of(packed.front), settings_.order, highest,
-                                                  kFewGroups, workers_, nullptr);
+    const LaneOrders lanes = best_symbol_orders(packed.front, kFewGroups, nullptr);
     if (std::equal(front.orders, front.orders + column_.column.tuple, lanes.orders))
       return std::nullopt;
     Candidate other{.model = candidate.model, .bits = candidate.bits};

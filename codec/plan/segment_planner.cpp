@@ -67,22 +67,22 @@ class SegmentPlanner {
     return column_coder(tried.empty() ? packed : tried.front()).order_cost;
   }
 
+  std::uint64_t heads() const { return SegmentDelta{.lengths = lengths_}.heads(); }
+
   // They let kernels join each page alone (codec/coders/segments_in_pages.h).
   bool states_pay(const ColumnBytes& column, ValueMap map, const format::Section& section,
                   const format::SegmentOrders& orders) const {
     const Column& shape = column.column;
-    const SegmentDelta delta{.lengths = lengths_};
     return format::coder_traits(section.coder).states_of_segments &&
-           format::heads_suit_states(delta.heads(), column.records) &&
+           format::heads_suit_states(heads(), column.records) &&
            pages_can_be_joined(value_bytes(shape.type), shape.tuple, orders.highest(shape.tuple),
                                {.map = map}, section);
   }
 
   bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
-    const SegmentDelta delta{.lengths = lengths_};
     const std::uint64_t permille =
-        policy_.segments.gain_permille + policy_.segments.heads_permille * delta.heads() /
-                                             std::max<std::uint64_t>(column_.records, 1);
+        policy_.segments.gain_permille +
+        policy_.segments.heads_permille * heads() / std::max<std::uint64_t>(column_.records, 1);
     return section.size() < bytes_without - bytes_without * permille / 1000;
   }
 
