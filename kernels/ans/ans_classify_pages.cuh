@@ -2,8 +2,8 @@
 // bin. A warp takes a page, a thread eight consecutive residuals of a lane's tile. Of values that are looked at, the
 // checks of pages are made in passing.
 //
-// A residual's class, of many to an octave, says what it costs in each cluster, and in which bin of a table the
-// class begins; few classes have residuals of two bins or more.
+// Of a residual near zero a table says its bin, and where what it costs in each cluster stands. Of others a class says that, of
+// many to an octave, and the bin of a table that the class begins in; few classes have residuals of two bins or more.
 #pragma once
 
 #include "kernels/ans/ans_page_runs.cuh"
@@ -13,37 +13,37 @@
 
 namespace gdelta::cuda {
 
-/// By sign and size, 2^kBits to an octave: all that coarse_class tells apart are apart, and more. Numbered from the
-/// lowest residual up.
+/// By sign and size, 2^kBits to an octave: all that coarse_class tells apart are apart, and more. Those of one sign follow
+/// each other from the smallest on, the negative ones behind the others.
 template <class Word>
 struct SearchClasses {
   static constexpr int kBits = sizeof(Word) == 8 ? 3 : 4;
   static constexpr int kHalf = static_cast<int>(8 * sizeof(Word)) << kBits;
   static constexpr int kCount = 2 * kHalf;
 
-  /// Twice the size and one more has a highest bit, whose place and followers tell the class.
   __device__ static int of(Word residual) {
     using Signed = std::make_signed_t<Word>;
-    constexpr int kWordBits = 8 * sizeof(Word);
-    const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (kWordBits - 1));
-    const Word odd = static_cast<Word>(static_cast<Word>(residual << 1) ^ sign) | 1;
-    const int zeros = leading_zeros(odd);
-    const int number =
-        static_cast<int>(static_cast<Word>(odd << zeros) >> (kWordBits - 1 - kBits)) -
-        (zeros << kBits) + kHalf - (2 << kBits);
-    return (number ^ static_cast<int>(sign)) + kHalf;
+    const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
+    int number = 0;
+    if constexpr (sizeof(Word) == 4) {
+      // Half more than the size has a highest bit, whose place and followers tell the class: those of a float.
+      constexpr int kMantissaBits = 23, kOfHalf = 126 << kBits;
+      const float more = __fadd_rz(__int2float_rz(static_cast<int>(residual ^ sign)), 0.5f);
+      number = static_cast<int>(__float_as_uint(more) >> (kMantissaBits - kBits)) - kOfHalf;
+    } else {
+      const Word odd = static_cast<Word>(residual << 1 ^ sign) | 1;  // twice as much
+      const int zeros = __clzll(static_cast<long long>(odd));
+      number = static_cast<int>((odd << zeros) >> (8 * sizeof(Word) - 1 - kBits)) -
+               (zeros << kBits) + kHalf - (2 << kBits);
+    }
+    return number + (static_cast<int>(sign) & kHalf);
   }
+  __device__ static bool is_negative(int number) { return number >= kHalf; }
   /// The size from which on a class has residuals, if it has any.
   __device__ static Word size_from(int number) {
-    const int place = number >> kBits;
+    const int place = (number & (kHalf - 1)) >> kBits;
     const Word odd = static_cast<Word>((Word{1} << kBits) | (number & ((1 << kBits) - 1)));
     return (place >= kBits ? odd << (place - kBits) : odd >> (kBits - place)) >> 1;
-  }
-
- private:
-  __device__ static int leading_zeros(std::uint32_t word) { return __clz(static_cast<int>(word)); }
-  __device__ static int leading_zeros(std::uint64_t word) {
-    return __clzll(static_cast<long long>(word));
   }
 };
 
@@ -51,48 +51,65 @@ template <class Runs>
 class PageClassifier {
  public:
   using Word = typename Runs::Word;
+  using Classes = SearchClasses<Word>;
   static constexpr int kThreads = 32 * kAnsPageWarps;
 
   // Four coarse classes to an octave, as coarse_class tells them apart, have a row each.
-  static constexpr int kRowBits =
-      SearchClasses<Word>::kBits - 2;  // of a class, that its row leaves out
-  static constexpr int kRows = SearchClasses<Word>::kCount >> kRowBits;
+  static constexpr int kRowBits = Classes::kBits - 2;  // of a class, that its row leaves out
+  static constexpr int kRows = Classes::kCount >> kRowBits;
 
-  static constexpr int kRow = kMaxTableBins + kMaxTableBins / 2;  // of a table's bins
+  static constexpr int kPlaces =
+      kMaxTableBins + kMaxTableBins / 2;  // of a table, and room for steps
+
+  // Residuals from -kNear to kNear - 1 are looked up, not looked for. Those of bytes are all near.
+  static constexpr bool kAllNear = Runs::kValueBytes == 1;
+  static constexpr std::uint32_t kNear = kAllNear ? 128 : 2048;
+  static constexpr std::uint32_t kFar = 2 * kNear;  // the number of all others
 
   struct Shared {
     alignas(16) std::uint16_t costs[kRows][kMostFitTables];
-    // The bin that a class begins in, of each table: how many ends are in the classes below.
-    alignas(16) std::uint32_t first_bins[kMostFitTables][SearchClasses<Word>::kCount / 4];
-    // Behind a table's last bin there is room for the longest step. What else is known of a bin lies at the same number.
-    Word lasts[kMostFitTables][kRow];
-    std::uint32_t counts[kMostFitTables][kRow];
-    std::uint8_t offset_bits[kMostFitTables][kRow];
-    int steps
-        [kMostFitTables];  // the first, and longest, of the search in each table; 0: there is none
+    // Of each table, the names of the bins of near residuals, from the lowest residual on; and of each of these where its
+    // row of costs is, in bytes.
+    alignas(16) std::uint8_t near_names[kMostFitTables][kFar + 16];
+    std::uint16_t near_rows[kFar + 2];
+    // Of each table, for each class: the place, from the lowest on, of the bin that it begins in, below kMaxTableBins, and
+    // whether bins end within it.
+    alignas(16) std::uint16_t starts[kMostFitTables][Classes::kCount];
+    // Of each place. Behind a table's last bin there is room for the longest step.
+    Word lasts[kMostFitTables][kPlaces];
+    std::uint8_t names[kMostFitTables][kMaxTableBins];
+    std::uint32_t counts[kMostFitTables][kMaxTableBins];  // of each name
+    // The first, and longest, of the search in each table; 0: no bin ends within a class.
+    std::uint32_t steps[kMostFitTables];
     typename Runs::Room rooms[kAnsPageWarps];
   };
 
   __device__ PageClassifier(const AnsEncodeArgs<Word>& args, Shared& shared)
       : args_(args), shared_(shared) {
-    for (int i = threadIdx.x; i < kMostFitTables * kRow; i += kThreads) shared.counts[0][i] = 0;
+    for (int i = threadIdx.x; i < kAnsNames; i += kThreads) shared.counts[0][i] = 0;
+    for (std::uint32_t i = threadIdx.x; i < kFar; i += kThreads)
+      shared.near_rows[i] = row_at(Classes::of(static_cast<Word>(i) - kNear));
+    if (threadIdx.x == 0) shared.near_rows[kFar] = 0;
   }
 
   /// The block calls it before it visits pages of a task, and waits behind it.
   __device__ void enter(std::uint32_t task) {
     const AnsCutTables<Word>& cuts = args_.cuts[task];
     for (int i = threadIdx.x; i < kRows; i += kThreads) spread_costs(cuts, i);
-    for (int i = threadIdx.x; i < kMostFitTables * kRow; i += kThreads)
-      shared_.lasts[i / kRow][i % kRow] = i % kRow < kMaxTableBins
-                                              ? cuts.lasts[i / kRow * kMaxTableBins + i % kRow]
-                                              : static_cast<Word>(~Word{0} >> 1);
-    for (int i = threadIdx.x; i < kAnsNames; i += kThreads)
-      shared_.offset_bits[i / kMaxTableBins][i % kMaxTableBins] = cuts.offset_bits[i];
-    const int table = device::warp_number();
-    for (int i = threadIdx.x & 31; i < SearchClasses<Word>::kCount / 4; i += 32)
-      shared_.first_bins[table][i] = 0;
-    __syncthreads();  // no class has ends yet
-    if (table < cuts.tables) find_first_bins(cuts, table);
+    for (int i = threadIdx.x; i < kMostFitTables * kPlaces; i += kThreads)
+      shared_.lasts[i / kPlaces][i % kPlaces] =
+          i % kPlaces < kMaxTableBins ? cuts.lasts[i / kPlaces * kMaxTableBins + i % kPlaces]
+                                      : static_cast<Word>(~Word{0} >> 1);
+    for (int i = threadIdx.x; i < kAnsNames; i += kThreads) shared_.names[0][i] = cuts.names[i];
+    clear(shared_.starts);
+    clear(shared_.near_names);
+    if (threadIdx.x < kMostFitTables) shared_.steps[threadIdx.x] = 0;
+    __syncthreads();  // nothing has ends yet
+    for (int half = device::warp_number(); half < 2 * cuts.tables; half += kAnsPageWarps) {
+      const int table = half / 2, num_bins = cuts.bins[table];
+      if constexpr (!kAllNear) find_starts(table, half % 2 != 0, num_bins);
+      name_near(table, half % 2 != 0, num_bins);
+    }
   }
 
   __device__ void visit(std::uint32_t task_number, std::uint32_t page_number) {
@@ -122,7 +139,7 @@ class PageClassifier {
   /// The block calls it when it has visited its pages of a task.
   __device__ void leave(std::uint32_t task) {
     for (int name = threadIdx.x; name < kAnsNames; name += kThreads) {
-      std::uint32_t& count = shared_.counts[name / kMaxTableBins][name % kMaxTableBins];
+      std::uint32_t& count = shared_.counts[0][name];
       if (count == 0) continue;
       atomicAdd(&args_.counts[task].counts[name], count);
       count = 0;
@@ -133,76 +150,142 @@ class PageClassifier {
   static constexpr int kClusters = kMostFitTables;
   static constexpr int kRunBits = 3;
   static_assert(kAnsRun == 1 << kRunBits && kMinSpanBits >= kRunBits);
-  static constexpr std::uint32_t kWordMask = ~static_cast<std::uint32_t>(sizeof(Word) - 1);
-  static constexpr unsigned kUnknownBit = 0x80;  // of offset bits: the sample did not have the bin
+  // Of starts, beside the place.
+  static constexpr std::uint32_t kPlaceMask = kMaxTableBins - 1;
+  static constexpr std::uint32_t kHasEnds = 1 << 15;
+
+  template <class Array>
+  __device__ static void clear(Array& array) {
+    for (int i = threadIdx.x; i < static_cast<int>(sizeof array / sizeof(uint4)); i += kThreads)
+      reinterpret_cast<uint4*>(&array)[i] = make_uint4(0, 0, 0, 0);
+  }
 
   /// Costs of every second of a thread's residuals in each cluster, two and two in a word: 32 residuals add up in 16 bits.
   struct PairedCosts {
     std::uint32_t pairs[kClusters / 2] = {};
 
-    __device__ void add(uint4 row) {
-      pairs[0] += row.x, pairs[1] += row.y, pairs[2] += row.z, pairs[3] += row.w;
-    }
+    __device__ void add(uint2 row) { pairs[0] += row.x, pairs[1] += row.y; }
     __device__ void add_neighbour(int distance) {
 #pragma unroll
       for (std::uint32_t& pair : pairs) pair += __shfl_xor_sync(device::kWholeWarp, pair, distance);
     }
   };
 
+  __device__ static void add_neighbour(std::uint32_t (&sums)[kClusters], int distance) {
+#pragma unroll
+    for (std::uint32_t& sum : sums) sum += __shfl_xor_sync(device::kWholeWarp, sum, distance);
+  }
+
   /// A row of costs; clusters that do not exist are dearest.
   __device__ void spread_costs(const AnsCutTables<Word>& cuts, int number) {
-    constexpr int kHalf = kRows / 2;
-    const bool negative = number < kHalf;
-    const Word size = SearchClasses<Word>::size_from(
-        (negative ? kHalf - 1 - number : number - kHalf) << kRowBits);
-    const std::uint16_t* const row = cuts.costs[coarse_class(negative ? ~size : size)];
+    const int first = number << kRowBits;
+    const Word size = Classes::size_from(first);
+    const std::uint16_t* const row =
+        cuts.costs[coarse_class(Classes::is_negative(first) ? ~size : size)];
 #pragma unroll
     for (int c = 0; c < kClusters; ++c)
       shared_.costs[number][c] = c < cuts.tables ? row[c] : kDearest;
   }
   static constexpr std::uint16_t kDearest = (32u << 6) - 1;  // what a residual costs at most
 
-  /// Counts the ends of bins in each class, then those in the classes below; a warp a table.
-  __device__ void find_first_bins(const AnsCutTables<Word>& cuts, int table) {
+  /// Where the classes of one sign begin in a table: counts the ends of bins in each, then those below it; by a warp.
+  __device__ void find_starts(int table, bool is_negative, int num_bins) {
+    using Signed = std::make_signed_t<Word>;
     const int thread = static_cast<int>(threadIdx.x & 31);
-    std::uint32_t* const bins = shared_.first_bins[table];
-    std::uint32_t most = 0;
-    for (int end = thread; end + 1 < cuts.bins[table]; end += 32) {
-      const int number = SearchClasses<Word>::of(shared_.lasts[table][end]);
-      const int shift = 8 * (number & 3);
-      const std::uint32_t others = atomicAdd(&bins[number / 4], 1u << shift) >> shift & 0xff;
+    auto* const pairs = reinterpret_cast<std::uint32_t*>(shared_.starts[table] +
+                                                         (is_negative ? Classes::kHalf : 0));
+    std::uint32_t most = 0, negatives = 0;  // ends
+    for (int end = thread; end + 1 < num_bins; end += 32) {
+      const Word last = shared_.lasts[table][end];
+      const bool ends_negative = static_cast<Signed>(last) < 0;
+      negatives += ends_negative ? 1 : 0;
+      if (ends_negative != is_negative) continue;
+      const int number = Classes::of(last) & (Classes::kHalf - 1), shift = 16 * (number & 1);
+      const std::uint32_t others = atomicAdd(&pairs[number / 2], 1u << shift) >> shift & 0xffff;
       most = max(most, others + 1);
     }
     most = ~device::warp_min(~most);
-    if (thread == 0)
-      shared_.steps[table] =
-          most == 0 ? 0 : static_cast<std::uint32_t>(sizeof(Word)) << device::highest_bit(most);
+    negatives = device::warp_sum(negatives);
+    if (thread == 0 && most > 0) atomicMax(&shared_.steps[table], 1u << device::highest_bit(most));
     __syncwarp();  // all ends are counted
-    std::uint32_t below = 0;
-    for (int i = thread; i < SearchClasses<Word>::kCount / 4; i += 32) {
-      const std::uint32_t own = bins[i];
-      std::uint32_t ends = own + (own << 8);  // up to each byte's class
-      ends += ends << 16;
-      const std::uint32_t end = below + device::warp_prefix(ends >> 24);
-      bins[i] = ends - own + (end - (ends >> 24)) * 0x01010101u;
-      below = __shfl_sync(device::kWholeWarp, end, 31);
+    std::uint32_t smaller = 0;
+    for (int i = thread; i < Classes::kHalf / 2; i += 32) {
+      const std::uint32_t low = pairs[i] & 0xffff, high = pairs[i] >> 16;
+      const std::uint32_t end = smaller + device::warp_prefix(low + high), own = end - high;
+      // Of negative residuals the larger ones are the lower ones.
+      const std::uint32_t of_low = is_negative ? negatives - own : negatives + own - low;
+      const std::uint32_t of_high = is_negative ? negatives - end : negatives + own;
+      pairs[i] = start_of(of_low, low) | start_of(of_high, high) << 16;
+      smaller = __shfl_sync(device::kWholeWarp, end, 31);
     }
+  }
+  /// Of a class that begins at this place, and has so many ends.
+  __device__ static std::uint32_t start_of(std::uint32_t place, std::uint32_t ends) {
+    return place | (ends > 0 ? kHasEnds : 0);
+  }
+
+  /// The names of near residuals of one sign, by a warp: counts the bins that begin with each, then those up to it.
+  __device__ void name_near(int table, bool is_negative, int num_bins) {
+    using Signed = std::make_signed_t<Word>;
+    const int thread = static_cast<int>(threadIdx.x & 31);
+    const Word first = is_negative ? Word{0} - kNear : 0;
+    auto* const fours =
+        reinterpret_cast<std::uint32_t*>(shared_.near_names[table] + (is_negative ? 0 : kNear));
+    const std::uint8_t* const names = shared_.names[table];
+    std::uint32_t before = 0;  // places
+    for (int end = thread; end + 1 < num_bins; end += 32) {
+      const Word begin = shared_.lasts[table][end] + 1, at = begin - first;
+      if (static_cast<Signed>(begin) < static_cast<Signed>(first)) {
+        ++before;
+      } else if (at < kNear) {
+        atomicAdd(&fours[at / 4], 1u << (8 * (at & 3)));
+      }
+    }
+    before = device::warp_sum(before);
+    __syncwarp();  // all begins are counted
+    for (std::uint32_t i = thread; i < kNear / 4; i += 32) {
+      std::uint32_t begins = fours[i];  // up to each byte's residual
+      begins += begins << 8;
+      begins += begins << 16;
+      const std::uint32_t end = before + device::warp_prefix(begins >> 24);
+      const std::uint32_t places = begins + (end - (begins >> 24)) * 0x01010101u;
+      fours[i] = names[places & 0xff] | names[places >> 8 & 0xff] << 8 |
+                 names[places >> 16 & 0xff] << 16 |
+                 static_cast<std::uint32_t>(names[places >> 24]) << 24;
+      before = __shfl_sync(device::kWholeWarp, end, 31);
+    }
+  }
+
+  /// The name of the bin of any residual.
+  __device__ std::uint32_t find_name(int table, Word residual) const {
+    using Signed = std::make_signed_t<Word>;
+    const std::uint32_t start = shared_.starts[table][Classes::of(residual)];
+    std::uint32_t place = start & kPlaceMask;
+    if ((start & kHasEnds) != 0) {
+      const Word* const lasts = shared_.lasts[table];
+      for (std::uint32_t step = shared_.steps[table]; step > 0; step /= 2)
+        if (static_cast<Signed>(residual) > static_cast<Signed>(lasts[place + step - 1]))
+          place += step;
+    }
+    return shared_.names[table][place];
+  }
+
+  /// Where the row of costs of a class is, in bytes.
+  __device__ static std::uint16_t row_at(int number) {
+    return static_cast<std::uint16_t>((number >> kRowBits) * sizeof(uint2));
   }
 
   /// The cluster that suits a span best, of equals the first.
   __device__ int cheapest_cluster(PairedCosts costs) const {
-    constexpr int kPairedThreads = 32 / (kAnsRun / kChoiceStep);
-#pragma unroll
-    for (int distance = 1; distance < kPairedThreads; distance *= 2)
-      if (distance >> span_shift_ == 0) costs.add_neighbour(distance);
+    static_assert(32 / (kAnsRun / kChoiceStep) == 8);  // threads whose costs add up in 16 bits
+    if (span_shift_ >= 1) costs.add_neighbour(1);
+    if (span_shift_ >= 2) costs.add_neighbour(2);
+    if (span_shift_ >= 3) costs.add_neighbour(4);
     std::uint32_t sums[kClusters];
 #pragma unroll
     for (int c = 0; c < kClusters; ++c) sums[c] = costs.pairs[c / 2] >> (16 * (c & 1)) & 0xffff;
-#pragma unroll 1
-    for (int distance = kPairedThreads; distance >> span_shift_ == 0; distance *= 2) {
-#pragma unroll
-      for (std::uint32_t& sum : sums) sum += __shfl_xor_sync(device::kWholeWarp, sum, distance);
-    }
+    if (span_shift_ >= 4) add_neighbour(sums, 8);
+    if (span_shift_ >= 5) add_neighbour(sums, 16);
     std::uint32_t least = ~0u;
 #pragma unroll
     for (int c = 0; c < kClusters; ++c) least = min(least, sums[c] * kClusters + c);
@@ -212,72 +295,65 @@ class PageClassifier {
   /// Finds the table and the bins of a run, and counts them; the table.
   template <class Place>
   __device__ int classify(const Place& place, const Word (&residuals)[kAnsRun]) {
-    using Signed = std::make_signed_t<Word>;
-    int classes[kAnsRun];
+    std::uint32_t numbers[kAnsRun], all = 0;  // of near residuals; kFar
 #pragma unroll
-    for (int i = 0; i < kAnsRun; ++i) classes[i] = SearchClasses<Word>::of(residuals[i]);
+    for (int i = 0; i < kAnsRun; ++i) {
+      const Word number = residuals[i] + kNear;
+      numbers[i] =
+          kAllNear || number < kFar ? static_cast<std::uint32_t>(number) : std::uint32_t{kFar};
+      all |= numbers[i];
+    }
+    const bool some_are_far = !kAllNear && __any_sync(device::kWholeWarp, (all & kFar) != 0);
     int table = 0;
     if (tables_ > 1) {
       PairedCosts costs;
 #pragma unroll
-      for (int i = 0; i < kAnsRun; i += kChoiceStep)
+      for (int i = 0; i < kAnsRun; i += kChoiceStep) {
+        std::uint32_t row = shared_.near_rows[numbers[i]];
+        if (some_are_far && numbers[i] == kFar) row = row_at(Classes::of(residuals[i]));
         if (place.has(i))
-          costs.add(*reinterpret_cast<const uint4*>(shared_.costs[classes[i] >> kRowBits]));
+          costs.add(*reinterpret_cast<const uint2*>(
+              reinterpret_cast<const unsigned char*>(shared_.costs) + row));
+      }
       table = cheapest_cluster(costs);
     }
-    const auto* const first_bins = reinterpret_cast<const std::uint8_t*>(shared_.first_bins[table]);
-    // As bytes behind the first end of all, because pointers would take 64 bits.
-    const auto* const lasts = reinterpret_cast<const unsigned char*>(shared_.lasts);
-    const auto row = static_cast<std::uint32_t>(table * kRow * sizeof(Word));
-    std::uint32_t ends[kAnsRun];  // of the bin, as far as is known
+    const std::uint8_t* const names = shared_.near_names[table];
+    std::uint32_t bins[kAnsRun];
 #pragma unroll
-    for (int i = 0; i < kAnsRun; ++i)
-      ends[i] = row + first_bins[classes[i]] * static_cast<std::uint32_t>(sizeof(Word));
-    // The warp goes by the longest step of its tables: behind a table's last bin there is room.
-    std::uint32_t step = ~device::warp_min(~shared_.steps[table]);
-#pragma unroll 1
-    for (; step > 0; step = step / 2 & kWordMask) {
+    for (int i = 0; i < kAnsRun; ++i) bins[i] = names[numbers[i]];
+    if (some_are_far) {
 #pragma unroll
-      for (int i = 0; i < kAnsRun; ++i) {
-        const std::uint32_t next = ends[i] + step;
-        const Word last = *reinterpret_cast<const Word*>(lasts + next - sizeof(Word));
-        if (static_cast<Signed>(residuals[i]) > static_cast<Signed>(last)) ends[i] = next;
-      }
+      for (int i = 0; i < kAnsRun; ++i)
+        if (numbers[i] == kFar) bins[i] = find_name(table, residuals[i]);
     }
     std::uint32_t packed[2];
 #pragma unroll
     for (int i = 0; i < kAnsRun; i += 4)
-      packed[i / 4] = __byte_perm(pair_of(ends[i] - row, ends[i + 1] - row),
-                                  pair_of(ends[i + 2] - row, ends[i + 3] - row), 0x6420);
+      packed[i / 4] = __byte_perm(__byte_perm(bins[i], bins[i + 1], 0x0040),
+                                  __byte_perm(bins[i + 2], bins[i + 3], 0x0040), 0x5410);
     store_byte_run(args_.bins + place.at, place.count,
                    packed[0] | static_cast<std::uint64_t>(packed[1]) << 32);
-    unsigned unknown = 0;
+    std::uint32_t* const counts = shared_.counts[table];
+    std::uint32_t unknown = 0;
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) {
       if (!place.has(i)) continue;
-      const std::uint32_t number = ends[i] / sizeof(Word);
-      atomicAdd(&shared_.counts[0][number], 1u);
-      unknown |= shared_.offset_bits[0][number];
+      atomicAdd(&counts[bins[i]], 1u);
+      unknown |= bins[i];
     }
-    if ((unknown & kUnknownBit) != 0) note_reaches(place, table, ends, residuals);
+    if ((unknown & kUnknownName) != 0) note_reaches(place, table, bins, residuals);
     return table;
   }
 
-  /// The bins of two residuals, by their ends behind that of the first bin, in 16 bits each.
-  __device__ static std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) {
-    return low / sizeof(Word) | high / sizeof(Word) << 16;
-  }
-
   template <class Place>
-  __device__ void note_reaches(const Place& place, int table, const std::uint32_t (&ends)[kAnsRun],
+  __device__ void note_reaches(const Place& place, int table, const std::uint32_t (&bins)[kAnsRun],
                                const Word (&residuals)[kAnsRun]) {
     using Atomic = std::conditional_t<sizeof(Word) == 8, long long, int>;
     AnsBinCounts<Word>& counts = args_.counts[task_];
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) {
-      const std::uint32_t number = ends[i] / sizeof(Word);
-      if (!place.has(i) || (shared_.offset_bits[0][number] & kUnknownBit) == 0) continue;
-      const auto name = number - table * (kRow - kMaxTableBins);
+      if (!place.has(i) || (bins[i] & kUnknownName) == 0) continue;
+      const auto name = table * kMaxTableBins + bins[i];
       atomicMin(reinterpret_cast<Atomic*>(&counts.first[name]), static_cast<Atomic>(residuals[i]));
       atomicMax(reinterpret_cast<Atomic*>(&counts.last[name]), static_cast<Atomic>(residuals[i]));
     }

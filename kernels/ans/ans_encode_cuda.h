@@ -17,13 +17,13 @@
 
 #include "kernels/ans/ans_effort.h"
 #include "kernels/ans/ans_layout.h"
-#include "kernels/ans/ans_symbol.h"
+#include "kernels/ans/ans_warp_symbol.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
 
 // What kernels have room for: the efforts of the lower levels.
-inline constexpr int kMostFitTables = 8;
+inline constexpr int kMostFitTables = 4;
 inline constexpr std::uint64_t kMostFitStretches = 64;
 inline constexpr std::uint64_t kMostTableSample = 2048;
 inline constexpr std::uint32_t kMostFitCells = 128;
@@ -38,21 +38,23 @@ inline bool fits_on_device(const AnsEffort& effort) {
 
 /// Bins of all tables by name: table × kMaxTableBins + bin.
 inline constexpr int kAnsNames = kMostFitTables * kMaxTableBins;
+/// In the names of bins that the sample did not have, and in no other.
+inline constexpr std::uint8_t kUnknownName = kMaxTableBins / 2;
 inline constexpr int kCoarseClasses = 512;  ///< that clusters are told by
 
-/// What classification needs: costs in 1/64 bits of each class in each cluster, and the last residual of
-/// each bin; those behind a table's last one are the highest number.
+/// What classification needs: costs in 1/64 bits of each class in each cluster; the last residual of each bin and
+/// its name, table after table from the lowest bin on. Behind a table's last bin residuals are the highest number.
 template <class Word>
 struct AnsCutTables {
   alignas(16) std::uint16_t costs[kCoarseClasses][kMostFitTables];
-  Word lasts[kAnsNames];                // as signed numbers
-  std::uint8_t offset_bits[kAnsNames];  // 255 of bins that the sample did not have
-  std::uint16_t bins[kMostFitTables];   // of each table
+  Word lasts[kAnsNames];               // as signed numbers
+  std::uint8_t names[kAnsNames];       // within the table
+  std::uint16_t bins[kMostFitTables];  // of each table
   int tables;
   int span_bits;
 };
 
-/// What has been found in the bins.
+/// What has been found in the bins, by name.
 template <class Word>
 struct AnsBinCounts {
   std::uint32_t counts[kAnsNames];
@@ -66,11 +68,10 @@ inline constexpr std::uint32_t kMostAnsFieldBytes = 3 + 2 * kMostFitTables + 13 
 /// What encoding needs, by name.
 template <class Word>
 struct AnsEncodeTables {
-  AnsSymbol symbols[kAnsNames];
+  AnsWarpSymbol symbols[kAnsNames];
   Word lowers[kAnsNames];
   std::uint8_t offset_bits[kAnsNames];
   std::uint8_t table_names[kMostFitTables];
-  std::uint8_t most_offset_bits[kMostFitTables];  // of a bin of each
   int slot_bits;
   int span_bits;
   int tables;  // in the head

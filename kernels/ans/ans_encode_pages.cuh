@@ -105,9 +105,14 @@ __device__ inline void store_byte_run(std::uint8_t* to, int count, std::uint64_t
 }
 
 /// The table that a thread's run has, and in which of its bins each residual is, in a byte each.
-struct AnsRunNames {
+struct alignas(16) AnsRunNames {
   int table;
   std::uint64_t bins;
+
+  __device__ std::uint32_t bin(int i) const {
+    const auto four = static_cast<std::uint32_t>(i < 4 ? bins : bins >> 32);
+    return __byte_perm(four, 0, 0x4440 | (i & 3));
+  }
 };
 
 /// Those of a page's runs as classification has left them: lane by lane and tile by tile, or from the last lane of the last
@@ -135,6 +140,8 @@ class AnsNamesAhead {
       to_count_ = tile;
       to_selector_ = -to_selector_;
     }
+    const auto address = reinterpret_cast<std::uintptr_t>(args.bins + page.at);
+    are_aligned_ = device::warp_uniform(address % kAnsRun == 0 && page.tuples % kAnsRun == 0);
     load();
   }
 
@@ -157,15 +164,17 @@ class AnsNamesAhead {
     names_ = {};
     if (count_ <= 0) return;
     names_.table = *selectors_;
-    names_.bins = load_byte_run(bins_, count_);
+    names_.bins = are_aligned_ && count_ >= kAnsRun ? *reinterpret_cast<const std::uint64_t*>(bins_)
+                                                    : load_byte_run(bins_, count_);
   }
 
   const std::uint8_t* bins_;
   const std::uint8_t* selectors_;
   int to_lane_, to_tile_, to_count_, to_selector_;
-  int lane_ = 0, last_lane_;  // in the order in which they come
-  int count_;                 // tuples from the run on
+  int last_lane_, lane_ = 0;  // in the order in which they come
   std::uint32_t runs_;        // that are left
+  int count_;                 // tuples from the run on
+  bool are_aligned_;          // the runs of all lanes
   AnsRunNames names_;
 };
 

@@ -6,20 +6,18 @@
 #include "kernels/ans/log2_table.cuh"
 #include "kernels/device/field_sink.cuh"
 #include "kernels/device/shared_limit.h"
-#include "kernels/device/warp_min.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 32 * kMostFitTables;
-constexpr int kUnknown = 255;
 
 /// A bin that has residuals.
 template <class Word>
 struct FoundBin {
   Word first, last;
   std::uint32_t count;
-  std::uint16_t end_name;  // behind the names that it has
+  std::uint16_t end;  // behind the places that it has
   std::uint16_t frequency;
 };
 
@@ -65,22 +63,23 @@ class TableFinish {
 
   /// The bins that have residuals, joined where that saves bits; how many there are.
   __device__ int find(int most) {
-    const int names = cuts_.bins[table_];
-    for (int at = 0; at < names; at += 32) {
-      const int bin = at + thread_, name = table_ * kMaxTableBins + bin;
-      const bool has = bin < names && counts_.counts[name] > 0;
+    const int places = cuts_.bins[table_];
+    for (int at = 0; at < places; at += 32) {
+      const int bin = at + thread_, place = table_ * kMaxTableBins + bin;
+      const int name = bin < places ? name_of(bin) : 0;
+      const bool has = bin < places && counts_.counts[name] > 0;
       const unsigned all = __ballot_sync(device::kWholeWarp, has);
       if (has) {
-        const bool unknown = cuts_.offset_bits[name] == kUnknown;
+        const bool unknown = (name & kUnknownName) != 0;
         Found& found = bins_[size_ + __popc(all & ((1u << thread_) - 1))];
         found.first = unknown    ? counts_.first[name]
                       : bin == 0 ? static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1))
-                                 : cuts_.lasts[name - 1] + 1;
-        found.last = unknown
-                         ? counts_.last[name]
-                         : static_cast<Word>(min(static_cast<Signed>(cuts_.lasts[name]), highest_));
+                                 : cuts_.lasts[place - 1] + 1;
+        found.last =
+            unknown ? counts_.last[name]
+                    : static_cast<Word>(min(static_cast<Signed>(cuts_.lasts[place]), highest_));
         found.count = counts_.counts[name];
-        found.end_name = static_cast<std::uint16_t>(bin + 1);
+        found.end = static_cast<std::uint16_t>(bin + 1);
       }
       size_ += __popc(all);
     }
@@ -118,40 +117,41 @@ class TableFinish {
     }
   }
 
-  /// What encoding needs of each name; the most offset bits.
-  /// A thread takes a bin of 32, then every 32nd of their names.
-  __device__ int write_names() const {
+  /// What encoding needs of each name.
+  /// A thread takes a bin of 32, then every 32nd of their places.
+  __device__ void write_names(int slot_bits) const {
     std::uint32_t start = 0;
-    int name = thread_, most = 0;
+    int place = thread_;
     for (int first = 0; first < size_; first += 32) {
       const int number = first + thread_, count = min(size_ - first, 32);
       Found own{};
       if (number < size_) own = bins_[number];
       const std::uint32_t end = start + device::warp_prefix(std::uint32_t{own.frequency});
       start = __shfl_sync(device::kWholeWarp, end, 31);
-      const AnsSymbol symbol = make_ans_symbol(max(std::uint32_t{own.frequency}, 1u),
-                                               number < size_ ? end - own.frequency : 0);
       const int bits = offset_bits(own.first, own.last);
-      most = max(most, bits);
-      const int end_name = bins_[first + count - 1].end_name;
-      while (__any_sync(device::kWholeWarp, name < end_name)) {
-        int bin = 0;  // of these: the first that ends behind the name
+      const AnsWarpSymbol symbol = make_ans_warp_symbol(
+          max(std::uint32_t{own.frequency}, 1u), number < size_ ? end - own.frequency : 0,
+          slot_bits, static_cast<std::uint32_t>(bits));
+      const int places_end = bins_[first + count - 1].end;
+      while (__any_sync(device::kWholeWarp, place < places_end)) {
+        int bin = 0;  // of these: the first that ends behind the place
         for (int step = 16; step > 0; step /= 2)
-          if (bin + step <= count && bins_[first + bin + step - 1].end_name <= name) bin += step;
-        const AnsSymbol of_bin{
+          if (bin + step <= count && bins_[first + bin + step - 1].end <= place) bin += step;
+        const AnsWarpSymbol of_bin{
             .reciprocal = __shfl_sync(device::kWholeWarp, symbol.reciprocal, bin),
+            .most = __shfl_sync(device::kWholeWarp, symbol.most, bin),
+            .others = __shfl_sync(device::kWholeWarp, symbol.others, bin),
             .fields = __shfl_sync(device::kWholeWarp, symbol.fields, bin)};
         const Word lower = __shfl_sync(device::kWholeWarp, own.first, bin);
         const int offset_bits = __shfl_sync(device::kWholeWarp, bits, bin);
-        if (name >= end_name) continue;
-        const int named = table_ * kMaxTableBins + name;
-        made_.symbols[named] = of_bin;
-        made_.lowers[named] = lower;
-        made_.offset_bits[named] = static_cast<std::uint8_t>(offset_bits);
-        name += 32;
+        if (place >= places_end) continue;
+        const int name = name_of(place);
+        made_.symbols[name] = of_bin;
+        made_.lowers[name] = lower;
+        made_.offset_bits[name] = static_cast<std::uint8_t>(offset_bits);
+        place += 32;
       }
     }
-    return static_cast<int>(~device::warp_min(~static_cast<std::uint32_t>(most)));
   }
 
   /// Bytes of the table in a head.
@@ -178,6 +178,11 @@ class TableFinish {
   }
 
  private:
+  /// Of the bin at a place of the table.
+  __device__ int name_of(int place) const {
+    const int first = table_ * kMaxTableBins;
+    return first + cuts_.names[first + place];
+  }
   __device__ static int offset_bits(Word first, Word last) {
     return device::highest_bit(static_cast<Word>(last - first)) + 1;
   }
@@ -351,16 +356,14 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   const int slot_bits =
       choose_slot_bits(std::uint64_t{task.records} * task.tuple, tables, most_bins);
   std::uint32_t bytes = 0;
-  int most_offset_bits = 0;
   if (bins > 0) {
     finish.find_frequencies(slot_bits);
-    most_offset_bits = finish.write_names();
+    finish.write_names(slot_bits);
     bytes = finish.field_bytes();
   }
   if (threadIdx.x % 32 == 0) {
     shared.field_bytes[table] = bytes;
     made.table_names[table] = static_cast<std::uint8_t>(number);
-    made.most_offset_bits[table] = static_cast<std::uint8_t>(most_offset_bits);
   }
   __syncthreads();  // all tables know their length
   std::uint32_t begin = kAnsStartBytes, end = kAnsStartBytes;

@@ -59,12 +59,11 @@ class TableBins {
   }
 
   /// Bins that follow each other without gaps: those that were found, and what lies between them.
-  __device__ void write_cuts(Word* lasts, std::uint8_t* offset_bits,
-                             std::uint16_t& num_bins) const {
+  __device__ void write_cuts(Word* lasts, std::uint8_t* names, std::uint16_t& num_bins) const {
     constexpr auto kHighest = static_cast<std::int64_t>(std::numeric_limits<Signed>::max());
-    const auto put = [&](int number, std::int64_t first, int bits) {
+    const auto put = [&](int number, std::int64_t first, int name) {
       if (number > 0) lasts[number - 1] = static_cast<Word>(first - 1);
-      offset_bits[number] = static_cast<std::uint8_t>(bits);
+      names[number] = static_cast<std::uint8_t>(name);
     };
     int size = 0;
     std::int64_t next = std::numeric_limits<Signed>::min();  // that no bin has yet
@@ -91,20 +90,18 @@ class TableBins {
       const unsigned all = __ballot_sync(device::kWholeWarp, mine),
                      gaps = __ballot_sync(device::kWholeWarp, gap), below = (1u << thread_) - 1;
       const int number = size + __popc(all & below) + __popc(gaps & below) + (gap ? 1 : 0);
-      if (gap) put(number - 1, begin, kUnknown);
-      if (mine) put(number, first, bits);
+      if (gap) put(number - 1, begin, kUnknownName + b);
+      if (mine) put(number, first, b);
       size += __popc(all) + __popc(gaps);
       next = __shfl_sync(device::kWholeWarp, end, __popc(all) - 1);
     }
-    if (open && thread_ == 0) put(size, next, kUnknown);
+    if (open && thread_ == 0) put(size, next, kUnknownName + bins_);
     if (thread_ == 0) num_bins = static_cast<std::uint16_t>(size + (open ? 1 : 0));
   }
 
  private:
   using Signed = std::make_signed_t<Word>;
   using End = typename CutShared<Word>::End;
-  static constexpr int kUnknown = 255;
-
   __device__ static std::int64_t signed_of(Word turned) {
     return static_cast<Signed>(turn_sign(turned));
   }

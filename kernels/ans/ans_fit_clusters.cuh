@@ -53,8 +53,8 @@ class SpanClusters {
       // The thread has written those rows.
 #pragma unroll
       for (int i = 0; i < kOwnClasses; ++i)
-        *reinterpret_cast<uint4*>(costs[own_class(i)]) =
-            *reinterpret_cast<const uint4*>(shared_.clusters.costs[own_class(i)]);
+        *reinterpret_cast<uint2*>(costs[own_class(i)]) =
+            *reinterpret_cast<const uint2*>(shared_.clusters.costs[own_class(i)]);
     }
     return best;
   }
@@ -64,6 +64,7 @@ class SpanClusters {
   static constexpr std::uint32_t kMostCost = (32u << kCostBits) - 1;
   static constexpr int kCutBits = kFixedLog2Bits - kCostBits;
   static constexpr int kPairs = kMostFitTables / 2;  // of clusters, in a word
+  static_assert(kRowBytes == sizeof(uint2));
   static constexpr int kLevels = kSpanLevels;
   // A cluster's residuals of a class are counted in half a word.
   static_assert(kFitSpans * kFitSpan < 1 << 16);
@@ -220,8 +221,8 @@ class SpanClusters {
         const std::uint32_t cost = min((bits + (1u << kCutBits) / 2) >> kCutBits, kMostCost);
         pairs[c / 2] |= cost << (16 * (c & 1));
       }
-      *reinterpret_cast<uint4*>(shared_.clusters.costs[own_class(i)]) =
-          make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+      *reinterpret_cast<uint2*>(shared_.clusters.costs[own_class(i)]) =
+          make_uint2(pairs[0], pairs[1]);
     }
     __syncthreads();  // all costs are there, and counts are zero
     return classes;
@@ -229,13 +230,10 @@ class SpanClusters {
 
   /// What the span's units cost in each cluster, two and two in a word: 32 residuals add up in 16 bits.
   __device__ void sum_units(int clusters, std::uint32_t (&units)[kSpanUnits][kPairs]) const {
-    switch (clusters) {
-      case kMostFitTables:
-        return add_rows<kPairs>(units);
-      case kMostFitTables / 2:
-        return add_rows<kPairs / 2>(units);
-      default:
-        return add_rows<kPairs / 4>(units);
+    if (clusters > 2) {
+      add_rows<kPairs>(units);
+    } else {
+      add_rows<1>(units);
     }
   }
   template <int kRowPairs>

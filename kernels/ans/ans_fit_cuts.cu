@@ -27,7 +27,7 @@ __device__ void write_table(AnsCutTables<Word>& cuts, int table, const TableBins
   for (int i = threadIdx.x % 32; i < kMaxTableBins; i += 32)
     lasts[i] = static_cast<Word>(~Word{0} >> 1);
   __syncwarp();  // there is no bin yet
-  bins.write_cuts(lasts, cuts.offset_bits + table * kMaxTableBins, cuts.bins[table]);
+  bins.write_cuts(lasts, cuts.names + table * kMaxTableBins, cuts.bins[table]);
 }
 
 /// The tables' bins become the column's, or those of the single table, if the sample takes no more bits with it.

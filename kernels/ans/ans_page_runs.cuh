@@ -59,6 +59,7 @@ class ValueRuns {
   using Word = typename Shape::Word;
   using Room = LaneHistory<Shape>;  // a warp's
   static constexpr bool kFromValues = true;
+  static constexpr int kValueBytes = Shape::kValueBytes;
   static constexpr int kLoadedWords = Shape::kRunWords * (Shape::kStrides ? 2 : 1);
   /// Blocks of eight warps that a processor should have room for.
   static constexpr int kBlocks = kLoadedWords <= 16 ? 4 : kLoadedWords <= 32 ? 2 : 1;
@@ -157,6 +158,7 @@ class StoredRuns {
   using Word = OfWord;
   struct Room {};
   static constexpr bool kFromValues = false;
+  static constexpr int kValueBytes = sizeof(Word);  // at most
   static constexpr int kBlocks = 4;
 
   __device__ StoredRuns(const AnsEncodeArgs<Word>& args, const PackTask& task,

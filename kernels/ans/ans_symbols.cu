@@ -16,16 +16,58 @@ constexpr int kThreads = 32 * kAnsPageWarps;
 
 /// What all warps of a block look up.
 struct SymbolShared {
-  AnsSymbol symbols[kAnsNames];
-  std::uint8_t offset_bits[kAnsNames];
+  AnsWarpSymbol symbols[kAnsNames];
 };
 
-/// A state behind a symbol. A state that a symbol takes is below its frequency × 2^(32 - slot bits), so x + up wraps only if
-/// the bin has all slots, and then the quotient is multiplied by zero.
-__device__ inline std::uint32_t state_behind(const AnsSymbol& symbol, std::uint32_t x,
-                                             int slot_bits) {
-  const std::uint32_t quotient = __umulhi(x + symbol.up(), symbol.reciprocal) >> symbol.shift();
-  return x + symbol.start() + quotient * ((1u << slot_bits) - symbol.frequency());
+/// A warp's states of a page, and where their words go.
+class SymbolEncoder {
+ public:
+  /// `words`: room for as many as the page has residuals, filled from its end.
+  __device__ SymbolEncoder(std::uint16_t* words, std::uint32_t room)
+      : last_(words + room - 1),
+        next_(words + room - 1),
+        above_(0xfffffffeu << (threadIdx.x & 31)) {}
+
+  /// Each thread's symbol, if it has one. A state that a symbol takes is below its frequency × 2^(32 - slot bits), so x + up
+  /// wraps only if the bin has all slots, and then the quotient is multiplied by zero.
+  __device__ void encode(const AnsWarpSymbol& symbol, bool has) {
+    const bool is_full = has && x_ > symbol.most;
+    const unsigned fulls = __ballot_sync(device::kWholeWarp, is_full);
+    device::store_if(is_full, next_ - __popc(fulls & above_), static_cast<std::uint16_t>(x_));
+    x_ = is_full ? x_ >> 16 : x_;
+    next_ -= __popc(fulls);
+    // Shifted by the lowest five bits of the fields.
+    const std::uint32_t quotient =
+        __funnelshift_r(__umulhi(x_ + symbol.up(), symbol.reciprocal), 0, symbol.fields);
+    const std::uint32_t behind = x_ + symbol.start() + quotient * symbol.others;
+    x_ = has ? behind : x_;
+  }
+
+  __device__ std::uint32_t state() const { return x_; }
+  __device__ std::uint32_t words() const { return static_cast<std::uint32_t>(last_ - next_); }
+
+ private:
+  const std::uint16_t* last_;
+  std::uint16_t* next_;
+  unsigned above_;
+  std::uint32_t x_ = kAnsLowest;
+};
+
+/// Encodes a run from its last symbol to its first; the bits of their offsets.
+template <bool kWhole>
+__device__ __forceinline__ std::uint32_t encode_run(SymbolEncoder& encoder,
+                                                    const SymbolShared& shared,
+                                                    const AnsRunNames& names, int count) {
+  const AnsWarpSymbol* const symbols = shared.symbols + names.table * kMaxTableBins;
+  std::uint32_t offset_bits = 0;
+#pragma unroll
+  for (int i = kAnsRun; i-- > 0;) {
+    const AnsWarpSymbol symbol = symbols[names.bin(i)];
+    const bool has = kWhole || i < count;
+    encoder.encode(symbol, has);
+    if (has) offset_bits += symbol.offset_bits();
+  }
+  return offset_bits;
 }
 
 template <class Word>
@@ -35,65 +77,38 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
   const AnsEncodeTables<Word>& tables = args.tables[task_number];
   const AnsPageView page(task, page_number);
   const AnsPageShape shape = page_shape(tables, task, page);
-  const int thread = threadIdx.x & 31, slot_bits = tables.slot_bits;
-  const unsigned above = 0xfffffffeu << thread;
-  std::uint16_t* const words = args.words + page.at;
-  const std::uint32_t room = page.tuples * task.tuple;
-  std::uint32_t left_room = room;  // words grow downwards
-  std::uint32_t x = kAnsLowest, offset_bits = 0;
+  const int thread = threadIdx.x & 31;
+  SymbolEncoder encoder(args.words + page.at, page.tuples * task.tuple);
+  std::uint32_t offset_bits = 0;
   AnsNamesAhead names_ahead(args, page, shape, true);
-  for (std::uint64_t tile = shape.tiles; tile-- > 0;) {
-    const auto first = static_cast<std::uint32_t>(tile * shape.tile_tuples());
-    const int left =
-        static_cast<int>(min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
-    const int mine = left - kAnsRun * thread;
+  for (auto tile = static_cast<std::uint32_t>(shape.tiles); tile-- > 0;) {
+    const auto left = static_cast<int>(page.tuples - tile * shape.tile_tuples());
     for (int lane = shape.tuple; lane-- > 0;) {
       const AnsRunNames names = names_ahead.next();
-      const auto encode = [&](auto is_whole) {
-#pragma unroll
-        for (int i = kAnsRun; i-- > 0;) {
-          const bool has = is_whole || i < mine;
-          const int name =
-              names.table * kMaxTableBins + static_cast<int>(names.bins >> (8 * i) & 0xff);
-          const AnsSymbol symbol = shared.symbols[name];
-          const bool full = has && x >> (32 - slot_bits) >= symbol.frequency();
-          const unsigned fulls = __ballot_sync(device::kWholeWarp, full);
-          if (full) {
-            words[left_room - 1 - __popc(fulls & above)] = static_cast<std::uint16_t>(x);
-            x >>= 16;
-          }
-          left_room -= __popc(fulls);
-          if (has) {
-            x = state_behind(symbol, x, slot_bits);
-            offset_bits += shared.offset_bits[name];
-          }
-        }
-      };
-      if (left >= kMaxAnsTile) {
-        encode(std::true_type{});
+      if (left >= kMaxAnsTile && shape.states == kMaxAnsStates) {
+        offset_bits += encode_run<true>(encoder, shared, names, kAnsRun);
       } else {
-        encode(std::false_type{});
+        const int count = min(left, shape.tile_tuples()) - kAnsRun * thread;
+        offset_bits += encode_run<false>(encoder, shared, names, count);
       }
     }
   }
   offset_bits = device::warp_sum(offset_bits);
   AnsPageState& state = args.pages[page.number];
-  state.states[thread] = x;
+  state.states[thread] = encoder.state();
   if (thread > 0) return;
-  state.words = room - left_room;
+  state.words = encoder.words();
   state.offset_bits = offset_bits;
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, 6) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kThreads, 4) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
   __shared__ SymbolShared shared;
   device::wait_for_predecessor();
   const auto enter = [&](std::uint32_t task) {
     const AnsEncodeTables<Word>& tables = args.tables[task];
-    for (int name = threadIdx.x; name < kAnsNames; name += kThreads) {
+    for (int name = threadIdx.x; name < kAnsNames; name += kThreads)
       shared.symbols[name] = tables.symbols[name];
-      shared.offset_bits[name] = tables.offset_bits[name];
-    }
   };
   for_each_bundle(
       args, enter,

@@ -13,7 +13,9 @@ namespace gdelta::cuda {
 template <class Word>
 class WarpBitWriter {
  public:
-  static constexpr int kRoom = 32 * kAnsRun * static_cast<int>(sizeof(Word)) / 4 + 3;
+  /// Words that wait until so many have come together.
+  static constexpr std::uint32_t kTogether = 96;
+  static constexpr int kRoom = kTogether + 32 * kAnsRun * static_cast<int>(sizeof(Word)) / 4 + 3;
 
   __device__ WarpBitWriter(std::uint32_t (&image)[kRoom], unsigned char* out)
       : image_(image),
@@ -25,81 +27,115 @@ class WarpBitWriter {
     __syncwarp();  // bits are zero before fields come
   }
 
-  /// Bit at which this thread's begin, if it has so many. All call it, then `put`, then `flush`.
-  __device__ std::uint32_t begin(std::uint32_t bits) {
-    const std::uint32_t end = bits_ + device::warp_prefix(bits);
-    bits_ = __shfl_sync(device::kWholeWarp, end, 31);
-    return end - bits;
+  /// Writes a run of each thread's fields, field < 2^bits each.
+  __device__ void write(const Word (&fields)[kAnsRun], const std::uint32_t (&bits)[kAnsRun]) {
+    std::uint32_t pairs[kAnsRun / 2];
+#pragma unroll
+    for (int i = 0; i < kAnsRun / 2; ++i) pairs[i] = bits[2 * i] + bits[2 * i + 1];
+    const std::uint32_t low = pairs[0] + pairs[1], high = pairs[2] + pairs[3];
+    const std::uint32_t end = bits_ + device::warp_prefix(low + high);
+    const std::uint32_t next = __shfl_sync(device::kWholeWarp, end, 31);
+    if (next == bits_) return;
+    const std::uint32_t at = end - low - high;
+    // As many together as 64 bits hold, and none moved by 64.
+    const auto all_have = [&](std::uint32_t most) {
+      return __all_sync(device::kWholeWarp, low <= most && high <= most);
+    };
+    if (all_have(32)) {
+      put(at, four_short(fields, bits, pairs, 0) |
+                  static_cast<std::uint64_t>(four_short(fields, bits, pairs, 4)) << low);
+    } else if (all_have(63)) {
+      put(at, four_long(fields, bits, pairs, 0));
+      put(at + low, four_long(fields, bits, pairs, 4));
+    } else {
+      put_few(at, fields, bits, pairs);
+    }
+    bits_ = next;
+    if (bits_ >= 32 * kTogether) flush();
   }
 
-  /// A run of fields, field < 2^bits each; `are_short`: none has more than 16.
-  __device__ void put(std::uint32_t at, const Word (&fields)[kAnsRun],
-                      const std::uint32_t (&bits)[kAnsRun], bool are_short) {
-    if (sizeof(Word) == 8 && !are_short) {
+  /// Writes what is left, filled up to a byte.
+  __device__ void finish() {
+    flush();
+    if (thread_ == 0) store(0, image_[0], (bits_ + 7) / 8);
+  }
+
+ private:
+  /// Four fields from `first` on, of 32 bits together at the most. What moves by 32 is zero.
+  __device__ static std::uint32_t four_short(const Word (&fields)[kAnsRun],
+                                             const std::uint32_t (&bits)[kAnsRun],
+                                             const std::uint32_t (&pairs)[kAnsRun / 2], int first) {
+    const auto moved = [](std::uint32_t field, std::uint32_t by) {
+      return __funnelshift_l(0, field, by);
+    };
+    const auto pair = [&](int i) {
+      return static_cast<std::uint32_t>(fields[i]) |
+             moved(static_cast<std::uint32_t>(fields[i + 1]), bits[i]);
+    };
+    return pair(first) | moved(pair(first + 2), pairs[first / 2]);
+  }
+  /// The same, of less than 64 bits.
+  __device__ static std::uint64_t four_long(const Word (&fields)[kAnsRun],
+                                            const std::uint32_t (&bits)[kAnsRun],
+                                            const std::uint32_t (&pairs)[kAnsRun / 2], int first) {
+    const auto pair = [&](int i) {
+      return fields[i] | static_cast<std::uint64_t>(fields[i + 1]) << bits[i];
+    };
+    return pair(first) | pair(first + 2) << pairs[first / 2];
+  }
+  /// Two at a time if 64 bits hold them, else one.
+  __device__ void put_few(std::uint32_t at, const Word (&fields)[kAnsRun],
+                          const std::uint32_t (&bits)[kAnsRun],
+                          const std::uint32_t (&pairs)[kAnsRun / 2]) {
 #pragma unroll
-      for (int i = 0; i < kAnsRun; at += bits[i++]) put(at, fields[i]);
-      return;
+    for (int i = 0; i < kAnsRun / 2; at += pairs[i++]) {
+      if constexpr (sizeof(Word) == 4) {
+        put(at, fields[2 * i] | static_cast<std::uint64_t>(fields[2 * i + 1]) << bits[2 * i]);
+      } else {
+        put(at, fields[2 * i]);
+        put(at + bits[2 * i], fields[2 * i + 1]);
+      }
     }
-    // As many together as 64 bits hold.
-    std::uint64_t pairs[kAnsRun / 2];
-    std::uint32_t of_pairs[kAnsRun / 2];
-#pragma unroll
-    for (int i = 0; i < kAnsRun; i += 2) {
-      pairs[i / 2] = fields[i] | static_cast<std::uint64_t>(fields[i + 1]) << bits[i];
-      of_pairs[i / 2] = bits[i] + bits[i + 1];
-    }
-    if (!are_short) {
-#pragma unroll
-      for (int i = 0; i < kAnsRun / 2; at += of_pairs[i++]) put(at, pairs[i]);
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < kAnsRun / 2; i += 2) {
-      put(at, pairs[i] | pairs[i + 1] << of_pairs[i]);
-      at += of_pairs[i] + of_pairs[i + 1];
-    }
+  }
+  __device__ void put(std::uint32_t at, std::uint64_t field) {
+    const std::uint32_t shift = at % 32;
+    const auto low = static_cast<std::uint32_t>(field);
+    const auto high = static_cast<std::uint32_t>(field >> 32);
+    std::uint32_t* const words = image_ + at / 32;
+    atomicOr(words, low << shift);
+    atomicOr(words + 1, __funnelshift_l(low, high, shift));
+    atomicOr(words + 2, __funnelshift_l(high, 0, shift));
   }
 
   /// Writes the words that are full.
   __device__ void flush() {
     __syncwarp();  // all fields are there
     const std::uint32_t full = bits_ / 32;
+    if (full == 0) return;
     const std::uint32_t rest = image_[full];
-    for (std::uint32_t word = thread_; word < full; word += 32) store(word, 4);
-    __syncwarp();  // all have read the rest, and what is full
-    for (std::uint32_t word = thread_; word <= full; word += 32)
-      image_[word] = word == 0 ? rest : 0;
-    __syncwarp();  // bits are zero again
+    __syncwarp();  // all have read the rest
+    for (std::uint32_t word = thread_; word < full; word += 32) {
+      store(word, image_[word], 4);
+      image_[word] = 0;
+    }
+    __syncwarp();  // what was full is zero again
+    if (thread_ == 0) {
+      image_[full] = 0;
+      image_[0] = rest;
+    }
+    __syncwarp();  // the rest is at the begin
     out_ += 4 * full;
     bits_ -= 32 * full;
-    if (full > 0) lead_ = 0;
+    lead_ = 0;
   }
-
-  /// Writes what is left, filled up to a byte.
-  __device__ void finish() {
-    if (thread_ == 0) store(0, (bits_ + 7) / 8);
-  }
-
- private:
-  __device__ void put(std::uint32_t at, std::uint64_t field) {
-    const std::uint32_t word = at / 32, shift = at % 32;
-    const auto low = static_cast<std::uint32_t>(field);
-    const auto high = static_cast<std::uint32_t>(field >> 32);
-    join(word, low << shift);
-    join(word + 1, __funnelshift_l(low, high, shift));
-    join(word + 2, __funnelshift_l(high, 0, shift));
-  }
-  __device__ void join(std::uint32_t word, std::uint32_t bits) {
-    if (bits != 0) atomicOr(&image_[word], bits);
-  }
-  __device__ void store(std::uint32_t word, std::uint32_t bytes) const {
+  __device__ void store(std::uint32_t word, std::uint32_t value, std::uint32_t bytes) const {
     const std::uint32_t begin = word == 0 ? lead_ : 0;
     if (begin == 0 && bytes == 4) {
-      reinterpret_cast<std::uint32_t*>(out_)[word] = image_[word];
+      reinterpret_cast<std::uint32_t*>(out_)[word] = value;
       return;
     }
     for (std::uint32_t b = begin; b < bytes; ++b)
-      out_[4 * word + b] = static_cast<unsigned char>(image_[word] >> (8 * b));
+      out_[4 * word + b] = static_cast<unsigned char>(value >> (8 * b));
   }
 
   std::uint32_t (&image_)[kRoom];
@@ -139,7 +175,6 @@ class PageWriter {
     };
     alignas(16) Bin bins[kAnsNames];
     std::uint8_t table_names[kMostFitTables];
-    bool are_long;  // the offsets of some bin
     std::uint32_t images[kAnsPageWarps][WarpBitWriter<Word>::kRoom];
     typename Runs::Room rooms[kAnsPageWarps];
   };
@@ -150,14 +185,10 @@ class PageWriter {
   /// The block calls it before it visits pages of a task, and waits behind it.
   __device__ void enter(std::uint32_t task) {
     const AnsEncodeTables<Word>& tables = args_.tables[task];
-    if (threadIdx.x == 0) shared_.are_long = false;
-    __syncthreads();  // none is known to be long
     for (int name = threadIdx.x; name < kAnsNames; name += kThreads)
       shared_.bins[name] = {tables.lowers[name], tables.offset_bits[name]};
-    if (threadIdx.x < kMostFitTables) {
+    if (threadIdx.x < kMostFitTables)
       shared_.table_names[threadIdx.x] = tables.table_names[threadIdx.x];
-      if (tables.most_offset_bits[threadIdx.x] > kShortOffset) shared_.are_long = true;
-    }
   }
 
   __device__ void visit(std::uint32_t task_number, std::uint32_t page_number) {
@@ -192,27 +223,22 @@ class PageWriter {
   }
 
  private:
-  static constexpr std::uint8_t kShortOffset = 16;
-
   __device__ void write_offsets(const AnsPageView& page, const AnsPageShape& shape, Runs& runs,
                                 WarpBitWriter<Word>& writer) {
     AnsNamesAhead names_ahead(args_, page, shape, false);
-    const bool are_short = !shared_.are_long;
     runs.for_each([](const auto&, std::uint32_t) {},
                   [&](const auto& place, const Word(&residuals)[kAnsRun]) {
                     const AnsRunNames names = names_ahead.next();
                     const auto* const of_table = shared_.bins + names.table * kMaxTableBins;
                     Word offsets[kAnsRun];
-                    std::uint32_t bits[kAnsRun], all = 0;
+                    std::uint32_t bits[kAnsRun];
 #pragma unroll
                     for (int i = 0; i < kAnsRun; ++i) {
-                      const auto bin = of_table[names.bins >> (8 * i) & 0xff];
+                      const auto bin = of_table[names.bin(i)];
                       bits[i] = place.has(i) ? static_cast<std::uint32_t>(bin.offset_bits) : 0;
                       offsets[i] = place.has(i) ? residuals[i] - bin.lower : 0;
-                      all += bits[i];
                     }
-                    writer.put(writer.begin(all), offsets, bits, are_short);
-                    writer.flush();
+                    writer.write(offsets, bits);
                   });
     writer.finish();
   }
@@ -221,17 +247,19 @@ class PageWriter {
   Shared& shared_;
 };
 
+// Runs beside the kernel that writes heads, which starts it when all places are known; only what comes behind it needs to wait.
 template <class Runs>
 __global__ void __launch_bounds__(PageWriter<Runs>::kThreads, Runs::kBlocks)
     write_ans_kernel(AnsEncodeArgs<typename Runs::Word> args) {
   using Writer = PageWriter<Runs>;
   auto& shared = *reinterpret_cast<typename Writer::Shared*>(device::dynamic_shared());
-  device::wait_for_predecessor();
+  device::start_successor();
   Writer writer(args, shared);
   for_each_bundle(
       args, [&](std::uint32_t task) { writer.enter(task); },
       [&](std::uint32_t task, std::uint32_t page) { writer.visit(task, page); },
       [](std::uint32_t) {});
+  device::wait_for_predecessor();
 }
 
 template <class Runs>

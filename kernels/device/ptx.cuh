@@ -51,6 +51,14 @@ __device__ __forceinline__ void add_relaxed(unsigned long long* p, unsigned long
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
+/// Stores without a branch, behind which threads would have to come together again.
+__device__ __forceinline__ void store_if(bool does, std::uint16_t* to, std::uint16_t value) {
+  asm volatile("{ .reg .pred does; setp.ne.s32 does, %0, 0; @does st.global.u16 [%1], %2; }" ::"r"(
+                   static_cast<int>(does)),
+               "l"(to), "h"(value)
+               : "memory");
+}
+
 /// The line's bytes will be wanted.
 __device__ __forceinline__ void prefetch_to_l2(const void* global) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(global));

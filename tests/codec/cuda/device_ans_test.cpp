@@ -131,6 +131,31 @@ TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForSamplesOfTheMostCells) {
                            Coder::ans);
 }
 
+/// Stretches of one value each, a power of two or the number below it, of either sign.
+Bytes powers_and_below(std::uint64_t records, int value_bytes) {
+  std::mt19937_64 random(7);
+  std::uint64_t value = 0;
+  Bytes out;
+  for (std::uint64_t i = 0; i < records; ++i) {
+    if (i % 32 == 0) {
+      value = (std::uint64_t{1} << random() % (8 * value_bytes)) - random() % 2;
+      if (random() % 2 == 0) value = ~value;
+    }
+    put_value(out, value, value_bytes, false);
+  }
+  return out;
+}
+
+// What a residual costs in a table changes there.
+TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForResidualsOnBothSidesOfEachPowerOfTwo) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i16", "i32", "i64"}) {
+    const Column column = column_of(record);
+    expect_stream_of_cpu(powers_and_below(20000, value_bytes(column.type)), column, 1 << 20, 0, 0,
+                         Coder::ans);
+  }
+}
+
 TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForPagesOfManyLanes) {
   GDELTA_NEEDS_GPU();
   expect_ans_of_cpu("u8x64", 300, 5, 50, 300, 1);

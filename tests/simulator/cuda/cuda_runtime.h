@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -151,6 +152,14 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     word |= static_cast<unsigned>((pair >> (8 * ((selector >> (4 * k)) & 7))) & 255) << (8 * k);
   return word;
 }
+/// The float nearest to a number of those that are no further from zero.
+inline float float_toward_zero(double value) {
+  const auto nearest = static_cast<float>(value);
+  return std::fabs(nearest) > std::fabs(value) ? std::nextafterf(nearest, 0.0f) : nearest;
+}
+inline float __int2float_rz(int value) { return float_toward_zero(value); }
+inline float __fadd_rz(float a, float b) { return float_toward_zero(double{a} + double{b}); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 /// Adds the products of the bytes of two words to a sum.
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int byte = 0; byte < 32; byte += 8) sum += (a >> byte & 255) * (b >> byte & 255);

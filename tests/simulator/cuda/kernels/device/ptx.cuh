@@ -48,6 +48,10 @@ inline void add_relaxed(unsigned long long* p, unsigned long long v) {
   std::atomic_ref<unsigned long long>(*p).fetch_add(v);
 }
 
+inline void store_if(bool does, std::uint16_t* to, std::uint16_t value) {
+  if (does) *to = value;
+}
+
 inline void prefetch_to_l2(const void*) {}
 
 inline int thread_of_warp() { return static_cast<int>(threadIdx.x & 31); }
