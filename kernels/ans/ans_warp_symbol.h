@@ -36,8 +36,8 @@ GDELTA_HD inline AnsWarpSymbol make_ans_warp_symbol(std::uint32_t frequency, std
           .most = most,
           .others = (1u << slot_bits) - frequency,
           .fields = static_cast<std::uint32_t>(symbol.shift()) |
-                    offset_bits << AnsWarpSymbol::kOffsetBitsAt |
-                    start << AnsWarpSymbol::kStartAt | symbol.up() << AnsWarpSymbol::kUpAt};
+                    offset_bits << AnsWarpSymbol::kOffsetBitsAt | start << AnsWarpSymbol::kStartAt |
+                    symbol.up() << AnsWarpSymbol::kUpAt};
 }
 
 }  // namespace gdelta

@@ -1,7 +1,10 @@
+#include "codec/cuda/container/write_stream_cuda.h"
+
+#include <algorithm>
+
 #include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/warp_sink.cuh"
-#include "codec/cuda/container/write_stream_cuda.h"
 #include "formats/gdelta/head_writer.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
@@ -17,6 +20,7 @@ using format::Byte;
 
 constexpr int kPlaceThreads = 1024;
 constexpr int kPlaceWarps = kPlaceThreads / 32;
+constexpr int kSizeThreads = 32;
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kRawSlices = 8;  // blocks that share a raw chunk
@@ -145,29 +149,47 @@ __device__ BlockSums operator+(BlockSums a, BlockSums b) {
   return {a.blocks + b.blocks, a.entries + b.entries};
 }
 
+__device__ TableChunk* table_chunks(const WriteArgs& args) {
+  return reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
+}
+
+// A thread a chunk, spread over the device. Sizes stand where places will: of the block up to its section in section_at, of the
+// entry in entries; opaque says whether the column has tables.
+__global__ void __launch_bounds__(kSizeThreads) size_blocks_kernel(WriteArgs args) {
+  device::start_successor();
+  device::wait_for_predecessor();
+  const std::uint32_t chunk = blockIdx.x * kSizeThreads + threadIdx.x;
+  if (chunk >= args.pack.num_tasks) return;
+  const ChunkToWrite head(args, chunk);
+  const std::uint64_t column_bytes = head.column_bytes();
+  const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), column_bytes);
+  const std::uint64_t block_bytes = frame + column_bytes;
+  format::ByteCount entry;
+  write_entry(entry, head.task, block_bytes, 0);
+  args.pack.results[chunk].section_at = frame;
+  args.entries[chunk] = entry.total;
+  table_chunks(args)[chunk] = {.block_at = 0,
+                               .block_bytes = block_bytes,
+                               .decoded_at = chunk * args.chunk_bytes,
+                               .decoded_bytes = head.task.raw_bytes(),
+                               .opaque = column_bytes > head.result.section_bytes ? 1u : 0u};
+}
+
 __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
   __shared__ BlockSums warp_sums[kPlaceWarps];
   const std::uint32_t num_chunks = args.pack.num_tasks;
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
-  auto* const table_chunks = reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
+  TableChunk* const chunks = table_chunks(args);
   BlockSums carry{0, 0};
   bool has_tables = false;
   for (std::uint32_t first = 0; first < num_chunks; first += kPlaceThreads) {
     const std::uint32_t chunk = first + of_block;
     BlockSums mine{0, 0};
-    std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
-      const ChunkToWrite head(args, chunk);
-      const std::uint64_t column_bytes = head.column_bytes();
-      frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), column_bytes);
-      decoded_bytes = head.task.raw_bytes();
-      mine.blocks = frame + column_bytes;
-      has_tables |= column_bytes > head.result.section_bytes;
-      format::ByteCount entry;
-      write_entry(entry, head.task, mine.blocks, 0);
-      mine.entries = entry.total;
+      mine = {chunks[chunk].block_bytes, args.entries[chunk]};
+      has_tables |= chunks[chunk].opaque != 0;
     }
     BlockSums sum = mine;
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -185,13 +207,10 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     }
     if (chunk < num_chunks) {
       const std::uint64_t block_at = args.prefix_bytes + sum.blocks - mine.blocks;
-      args.pack.results[chunk].section_at = block_at + frame;
+      args.pack.results[chunk].section_at += block_at;
       args.entries[chunk] = sum.entries - mine.entries;
-      table_chunks[chunk] = {.block_at = block_at,
-                             .block_bytes = mine.blocks,
-                             .decoded_at = chunk * args.chunk_bytes,
-                             .decoded_bytes = decoded_bytes,
-                             .opaque = 0};
+      chunks[chunk].block_at = block_at;
+      chunks[chunk].opaque = 0;
     }
     carry = all;
     __syncthreads();  // and have been read
@@ -324,6 +343,11 @@ unsigned grid_of(std::uint64_t blocks) {
 }  // namespace
 
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
+  const std::uint32_t blocks = (args.pack.num_tasks + kSizeThreads - 1) / kSizeThreads;
+  if (blocks > 0) {
+    if (auto error = device::launch_after<size_blocks_kernel>(blocks, kSizeThreads, stream, args))
+      return error;
+  }
   return device::launch_after<place_blocks_kernel>(1, kPlaceThreads, stream, args);
 }
 
@@ -341,8 +365,10 @@ cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
 cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream) {
   const std::uint64_t chunks = args.pack.num_tasks;
   if (chunks == 0) return cudaSuccess;
-  return device::launch_after<copy_rest_kernel>(grid_of(chunks * kRawSlices), kThreads, stream,
-                                                args);
+  // Where no chunk is raw, blocks only ask whether theirs is.
+  constexpr std::uint64_t kMostCopying = 2048;
+  const unsigned grid = grid_of(std::min(chunks * kRawSlices, kMostCopying));
+  return device::launch_after<copy_rest_kernel>(grid, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda
