@@ -6,7 +6,7 @@
 namespace gdelta {
 
 inline constexpr std::uint64_t kAnsBinBits = 32;  ///< about what a bin takes in a head
-/// Tables at most for which one alone is tried: residuals that more of them follow hardly repeat.
+/// Where warps look for bins, tables at most for which one alone is tried: residuals of more hardly repeat.
 inline constexpr int kMostToSingle = 2;
 
 // Of clusters.
