@@ -165,13 +165,10 @@ class PageClassifier {
     std::uint32_t pairs[kClusters / 2] = {};
 
     __device__ void add(uint2 row) { pairs[0] += row.x, pairs[1] += row.y; }
-    __device__ void add_neighbour(int distance) {
-#pragma unroll
-      for (std::uint32_t& pair : pairs) pair += __shfl_xor_sync(device::kWholeWarp, pair, distance);
-    }
   };
 
-  __device__ static void add_neighbour(std::uint32_t (&sums)[kClusters], int distance) {
+  template <int kSums>
+  __device__ static void add_neighbour(std::uint32_t (&sums)[kSums], int distance) {
 #pragma unroll
     for (std::uint32_t& sum : sums) sum += __shfl_xor_sync(device::kWholeWarp, sum, distance);
   }
@@ -278,9 +275,9 @@ class PageClassifier {
   /// The cluster that suits a span best, of equals the first.
   __device__ int cheapest_cluster(PairedCosts costs) const {
     static_assert(32 / (kAnsRun / kChoiceStep) == 8);  // threads whose costs add up in 16 bits
-    if (span_shift_ >= 1) costs.add_neighbour(1);
-    if (span_shift_ >= 2) costs.add_neighbour(2);
-    if (span_shift_ >= 3) costs.add_neighbour(4);
+    if (span_shift_ >= 1) add_neighbour(costs.pairs, 1);
+    if (span_shift_ >= 2) add_neighbour(costs.pairs, 2);
+    if (span_shift_ >= 3) add_neighbour(costs.pairs, 4);
     std::uint32_t sums[kClusters];
 #pragma unroll
     for (int c = 0; c < kClusters; ++c) sums[c] = costs.pairs[c / 2] >> (16 * (c & 1)) & 0xffff;

@@ -102,6 +102,7 @@ class TableBins {
  private:
   using Signed = std::make_signed_t<Word>;
   using End = typename CutShared<Word>::End;
+
   __device__ static std::int64_t signed_of(Word turned) {
     return static_cast<Signed>(turn_sign(turned));
   }

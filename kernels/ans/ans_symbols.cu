@@ -14,11 +14,6 @@ constexpr int kThreads = 32 * kAnsPageWarps;
 
 // ---- Symbols
 
-/// What all warps of a block look up.
-struct SymbolShared {
-  AnsWarpSymbol symbols[kAnsNames];
-};
-
 /// A warp's states of a page, and where their words go.
 class SymbolEncoder {
  public:
@@ -53,12 +48,12 @@ class SymbolEncoder {
   std::uint32_t x_ = kAnsLowest;
 };
 
-/// Encodes a run from its last symbol to its first; the bits of their offsets.
+/// Encodes a run from its last symbol to its first; the bits of their offsets. `symbols`: those of all tables.
 template <bool kWhole>
 __device__ __forceinline__ std::uint32_t encode_run(SymbolEncoder& encoder,
-                                                    const SymbolShared& shared,
+                                                    const AnsWarpSymbol* symbols,
                                                     const AnsRunNames& names, int count) {
-  const AnsWarpSymbol* const symbols = shared.symbols + names.table * kMaxTableBins;
+  symbols += names.table * kMaxTableBins;
   std::uint32_t offset_bits = 0;
 #pragma unroll
   for (int i = kAnsRun; i-- > 0;) {
@@ -72,7 +67,7 @@ __device__ __forceinline__ std::uint32_t encode_run(SymbolEncoder& encoder,
 
 template <class Word>
 __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,
-                               std::uint32_t page_number, const SymbolShared& shared) {
+                               std::uint32_t page_number, const AnsWarpSymbol* symbols) {
   const PackTask& task = args.tasks[task_number];
   const AnsEncodeTables<Word>& tables = args.tables[task_number];
   const AnsPageView page(task, page_number);
@@ -86,10 +81,10 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
     for (int lane = shape.tuple; lane-- > 0;) {
       const AnsRunNames names = names_ahead.next();
       if (left >= kMaxAnsTile && shape.states == kMaxAnsStates) {
-        offset_bits += encode_run<true>(encoder, shared, names, kAnsRun);
+        offset_bits += encode_run<true>(encoder, symbols, names, kAnsRun);
       } else {
         const int count = min(left, shape.tile_tuples()) - kAnsRun * thread;
-        offset_bits += encode_run<false>(encoder, shared, names, count);
+        offset_bits += encode_run<false>(encoder, symbols, names, count);
       }
     }
   }
@@ -103,16 +98,16 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads, 4) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
-  __shared__ SymbolShared shared;
+  __shared__ AnsWarpSymbol symbols[kAnsNames];
   device::wait_for_predecessor();
   const auto enter = [&](std::uint32_t task) {
     const AnsEncodeTables<Word>& tables = args.tables[task];
     for (int name = threadIdx.x; name < kAnsNames; name += kThreads)
-      shared.symbols[name] = tables.symbols[name];
+      symbols[name] = tables.symbols[name];
   };
   for_each_bundle(
       args, enter,
-      [&](std::uint32_t task, std::uint32_t page) { encode_symbols(args, task, page, shared); },
+      [&](std::uint32_t task, std::uint32_t page) { encode_symbols(args, task, page, symbols); },
       [](std::uint32_t) {});
 }
 

@@ -14,12 +14,10 @@ struct alignas(16) AnsWarpSymbol {
   std::uint32_t reciprocal;
   std::uint32_t most;    ///< the highest state that gives away no word before the symbol
   std::uint32_t others;  ///< slots of the table that are not the bin's
-  std::uint32_t fields;  ///< up, start, offset bits, shift
+  std::uint32_t fields;  ///< up, start, offset bits; in the lowest five bits the shift
 
   static constexpr int kOffsetBitsAt = 8, kStartAt = 20, kUpAt = 31;
 
-  /// Below 32, in the lowest five bits.
-  GDELTA_HD std::uint32_t shift() const { return fields & 0x1f; }
   GDELTA_HD std::uint32_t offset_bits() const { return fields >> kOffsetBitsAt & 0x7f; }
   GDELTA_HD std::uint32_t start() const { return fields >> kStartAt & 0x7ff; }
   GDELTA_HD std::uint32_t up() const { return fields >> kUpAt; }

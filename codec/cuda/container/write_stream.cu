@@ -367,7 +367,7 @@ cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream) {
   if (chunks == 0) return cudaSuccess;
   // Where no chunk is raw, blocks only ask whether theirs is.
   constexpr std::uint64_t kMostCopying = 2048;
-  const unsigned grid = grid_of(std::min(chunks * kRawSlices, kMostCopying));
+  const auto grid = static_cast<unsigned>(std::min(chunks * kRawSlices, kMostCopying));
   return device::launch_after<copy_rest_kernel>(grid, kThreads, stream, args);
 }
 
