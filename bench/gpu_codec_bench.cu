@@ -212,7 +212,7 @@ double device_encode_gb_s(const Recording& recording, const Repeated& repeated,
   DeviceEncode encode;
   encode.stride = effort.stride();
   encode.coder = effort.coder;
-  encode.column = recording.column();
+  encode.layout = {{recording.column()}};
   encode.values = repeated.values();
   encode.values_bytes = repeated.bytes();
   encode.stream_room = device_encode_bound(encode).value();

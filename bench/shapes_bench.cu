@@ -85,8 +85,10 @@ void print_row(const Row& row, const Speed& speed, double copy, bool right) {
   if (shape.stride > 0) coder += row.finds_stride ? "+found stride" : "+stride";
   const double gb = static_cast<double>(row.bytes) / 1e9, gb_s = gb / speed.seconds;
   const std::string joules = speed.joules ? std::to_string(*speed.joules / gb) : "";
-  std::printf("%s,%s,%s,%s,%.2f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%.6s,%s\n", row.what, shape.record,
-              coder.c_str(), row.order.c_str(), shape.exceptions,
+  const bool mixed = std::strchr(shape.record, ',') != nullptr;
+  const std::string record = mixed ? '"' + std::string(shape.record) + '"' : shape.record;
+  std::printf("%s,%s,%s,%s,%.2f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%.6s,%s\n", row.what,
+              record.c_str(), coder.c_str(), row.order.c_str(), shape.exceptions,
               static_cast<unsigned long long>(row.chunk_bytes),
               static_cast<unsigned long long>(row.bytes), row.ratio, row.verify, gb_s, gb_s / copy,
               gb_s / (2 * copy / (1 + 1 / row.ratio)), joules.c_str(), right ? "ok" : "WRONG");
@@ -187,16 +189,42 @@ void follow_the_first(std::span<std::byte> values, Column column) {
   }
 }
 
-std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::uint64_t total) {
-  const std::uint64_t bytes = total / column.bytes() * column.bytes();
-  const std::uint64_t stretch = kMiB * column.bytes();
+/// Walks of a column alone.
+void fill_column(std::span<std::byte> values, const WalkShape& shape, Column column,
+                 std::uint64_t seed) {
+  fill_random_walks(values, column, shape.order, shape.exceptions, seed, shape.stride);
+  step_walks(values, shape, column.type);
+  if (shape.map == "differences") follow_the_first(values, column);
+}
+
+/// Walks of each column, record after record.
+void fill_records(std::span<std::byte> values, const WalkShape& shape, const Layout& layout,
+                  std::uint64_t seed) {
+  const std::uint64_t record_bytes = layout.record_bytes(), records = values.size() / record_bytes;
+  std::uint64_t offset = 0;
+  for (const Column& column : layout.columns) {
+    const auto bytes = static_cast<std::uint64_t>(column.bytes());
+    std::vector<std::byte> own(records * bytes);
+    fill_column(own, shape, column, seed + offset);
+    for (std::uint64_t r = 0; r < records; ++r)
+      std::memcpy(values.data() + r * record_bytes + offset, own.data() + r * bytes, bytes);
+    offset += bytes;
+  }
+}
+
+std::vector<std::byte> many_walks(const WalkShape& shape, const Layout& layout,
+                                  std::uint64_t total) {
+  const std::uint64_t bytes = total / layout.record_bytes() * layout.record_bytes();
+  const std::uint64_t stretch = kMiB * layout.record_bytes();
   std::vector<std::byte> values(bytes);
   tbb::parallel_for(std::uint64_t{0}, (bytes + stretch - 1) / stretch, [&](std::uint64_t s) {
     const std::uint64_t begin = s * stretch;
     const auto own = std::span(values).subspan(begin, std::min(stretch, bytes - begin));
-    fill_random_walks(own, column, shape.order, shape.exceptions, s + 1, shape.stride);
-    step_walks(own, shape, column.type);
-    if (shape.map == "differences") follow_the_first(own, column);
+    if (layout.columns.size() == 1) {
+      fill_column(own, shape, layout.columns[0], s + 1);
+    } else {
+      fill_records(own, shape, layout, s + 1);
+    }
   });
   return values;
 }
@@ -210,10 +238,10 @@ struct EncodeCase {
 
 void bench_encode(const EncodeCase& what, std::uint64_t total, double copy) {
   const auto& [shape, asked_order, chunk_bytes, finds_stride] = what;
-  const Column column = parse_record(shape.record).value().columns[0];
-  const std::vector<std::byte> values = many_walks(shape, column, total);
+  const Layout layout = parse_record(shape.record).value();
+  const std::vector<std::byte> values = many_walks(shape, layout, total);
   DeviceEncode encode;
-  encode.column = column;
+  encode.layout = layout;
   encode.values_bytes = values.size();
   encode.chunk_bytes = chunk_bytes;
   if (asked_order >= 0) encode.order = asked_order;
@@ -368,6 +396,9 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                {{"i64", 2, .01}, 2},
                                {{"i64", 2, .01}, -1},
                                {{"i32x16", 1, .01}, -1},
+                               {{"i32x3,u16,u8x2", 1, .01}, -1},
+                               {{"f32,f32,f32,u32", 1, .01}, -1},
+                               {{"i64,i32x2,i16x4,u8x4", 1, .01}, -1},
                                {{"f32", 1, 0, kPack, "decimal"}, -1},
                                {{"f64", 1, 0, kPack, "decimal"}, -1},
                                {{"f32x3", 1, 0, kPack, "decimal"}, -1},
@@ -395,6 +426,7 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                {{"i64", 2, .01, kAns}, 2},
                                {{"f64", 1, 0, kAns, "decimal"}, -1},
                                {{"i16x2", 1, .01, kAns, "differences"}, -1},
+                               {{"i32x3,u16,u8x2", 1, .01, kAns}, -1},
                                {{"i32", 1, .01, kAns, "", 24}, -1}})
     if (selection.has(what.shape)) bench_encode(what, total, copy);
 }

@@ -11,7 +11,7 @@
 namespace gdelta::bench {
 
 struct WalkShape {
-  const char* record;  // one column
+  const char* record;  // one column; for device_encode any number
   int order;
   double exceptions = 0;  // share of residuals that need four bits more
   Coder coder = Coder::pack;

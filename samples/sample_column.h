@@ -29,7 +29,7 @@ class CompressedColumn {
   CompressedColumn(const std::string& record, const std::vector<Value>& values)
       : values_(values), stream_(0), table_bytes_(0), scratch_(0), status_(0) {
     gdelta::DeviceEncode encode;
-    encode.column = value_of(gdelta::parse_record(record)).columns[0];
+    encode.layout = value_of(gdelta::parse_record(record));
     encode.values = values_.data();
     encode.maps = false;  // what pages are read without
     encode.values_bytes = values.size() * sizeof(Value);

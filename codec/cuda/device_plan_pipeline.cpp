@@ -16,9 +16,8 @@ namespace {
 constexpr std::uint64_t kWorthACall = 1ull << 20;
 constexpr std::uint64_t kTableAt = 16;  // behind the stream's size
 
-bool is_plain_column(const EncodeJob& job) {
-  return !job.opaque && job.segments.empty() && job.layout->columns.size() == 1 &&
-         !job.values.empty();
+bool are_plain_records(const EncodeJob& job) {
+  return !job.opaque && job.segments.empty() && !job.values.empty();
 }
 
 std::uint64_t bytes_of(std::span<const EncodeJob> jobs) {
@@ -37,9 +36,9 @@ std::uint64_t chunk_bytes_of(const EncodeJob& job) {
 /// How many jobs at the front are chunks that device_encode makes of their values; at least one.
 std::size_t chunks_at_front(std::span<const EncodeJob> jobs) {
   const EncodeJob& first = jobs.front();
-  if (!is_plain_column(first) || chunk_bytes_of(first) != first.values.size()) return 1;
+  if (!are_plain_records(first) || chunk_bytes_of(first) != first.values.size()) return 1;
   std::size_t count = 1;
-  while (count < jobs.size() && is_plain_column(jobs[count]) &&
+  while (count < jobs.size() && are_plain_records(jobs[count]) &&
          *jobs[count].layout == *first.layout && jobs[count].rows == first.rows &&
          jobs[count].values.size() <= first.values.size()) {
     ++count;
@@ -51,7 +50,7 @@ std::size_t chunks_at_front(std::span<const EncodeJob> jobs) {
 /// The call but for what is on the device.
 DeviceEncode call_of(std::span<const EncodeJob> jobs, const EncodeSettings& settings) {
   DeviceEncode encode;
-  encode.column = jobs.front().layout->columns.front();
+  encode.layout = *jobs.front().layout;
   encode.values_bytes = bytes_of(jobs);
   encode.chunk_bytes = chunk_bytes_of(jobs.front());
   encode.order = settings.order;
@@ -71,9 +70,10 @@ bool plans_as_device(const EncodeSettings& settings) {
   return settings.level == kDeviceLevel && !settings.plain_bytes && !settings.residuals;
 }
 
-/// Where the blocks of a flight are.
-const TableChunk* table_of(const PinnedMemory& places) {
-  return reinterpret_cast<const TableChunk*>(places.data() + kTableAt + table_chunks_at(1));
+/// Where the blocks of a flight are, one a job.
+const TableChunk* table_of(const PinnedMemory& places, std::span<const EncodeJob> jobs) {
+  const auto columns = static_cast<std::uint32_t>(jobs.front().layout->columns.size());
+  return reinterpret_cast<const TableChunk*>(places.data() + kTableAt + table_chunks_at(columns));
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::vector<PlannedStretch> DevicePlanPipeline::cut(std::span<EncodeJob> jobs,
                                                     const EncodeSettings& settings) const {
   if (!plans_as_device(settings)) return {{jobs, false}};
   const auto is_for_device = [&](std::span<const EncodeJob> chunks) {
-    return is_plain_column(chunks.front()) &&
+    return are_plain_records(chunks.front()) &&
            bytes_of(chunks.first(jobs_per_flight(chunks, settings))) >= kWorthACall;
   };
   std::vector<PlannedStretch> stretches;
@@ -167,10 +167,10 @@ Result<void> DevicePlanPipeline::launch(Flight& flight, std::span<const EncodeJo
 }
 
 // Places are known: only what there is comes back.
-Result<void> DevicePlanPipeline::fetch(Flight& flight, std::size_t num_jobs) {
+Result<void> DevicePlanPipeline::fetch(Flight& flight, std::span<const EncodeJob> jobs) {
   const cudaStream_t stream = flight.stream.get();
   GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
-  const TableChunk& last = table_of(flight.places)[num_jobs - 1];
+  const TableChunk& last = table_of(flight.places, jobs)[jobs.size() - 1];
   const std::uint64_t bytes = last.block_at + last.block_bytes;
   if (auto reserved = flight.blocks.reserve(bytes); !reserved) return reserved;
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.blocks.data(), flight.device_blocks.data(), bytes,
@@ -183,7 +183,7 @@ void DevicePlanPipeline::deliver(const Flight& flight, std::span<EncodeJob> jobs
                                  ProgressMeter& progress) {
   const auto alone = only_thread(host_work_, *workers_);
   workers_->for_each(jobs.size(), [&](std::size_t i) {
-    const TableChunk& chunk = table_of(flight.places)[i];
+    const TableChunk& chunk = table_of(flight.places, jobs)[i];
     const auto* const block =
         reinterpret_cast<const std::byte*>(flight.blocks.data()) + chunk.block_at;
     jobs[i].block.assign(block, block + chunk.block_bytes);
@@ -196,7 +196,7 @@ Result<void> DevicePlanPipeline::run_flight(Flight& flight, std::span<EncodeJob>
                                             ProgressMeter& progress) {
   if (progress.stopped()) return compression_cancelled();
   if (auto launched = launch(flight, jobs, settings); !launched) return launched;
-  if (auto fetched = fetch(flight, jobs.size()); !fetched) return fetched;
+  if (auto fetched = fetch(flight, jobs); !fetched) return fetched;
   deliver(flight, jobs, progress);
   if (progress.stopped()) return compression_cancelled();
   return {};

@@ -34,7 +34,7 @@ class DevicePlanPipeline {
         flight_memory_(flight_memory),
         workers_(&workers) {}
 
-  /// Cuts jobs by who plans them. The device does at its level, with a coder that it has, chunks of one column that are
+  /// Cuts jobs by who plans them. The device does at its level, with a coder that it has, chunks of one layout that are
   /// as long as each other but for a shorter last one, if there are enough of them to be worth a call, and room.
   std::vector<PlannedStretch> cut(std::span<EncodeJob> jobs, const EncodeSettings& settings) const;
 
@@ -55,7 +55,7 @@ class DevicePlanPipeline {
   Result<void> copy_in(Flight& flight, std::span<const EncodeJob> jobs);
   Result<void> launch(Flight& flight, std::span<const EncodeJob> jobs,
                       const EncodeSettings& settings);
-  static Result<void> fetch(Flight& flight, std::size_t num_jobs);
+  static Result<void> fetch(Flight& flight, std::span<const EncodeJob> jobs);
   void deliver(const Flight& flight, std::span<EncodeJob> jobs, ProgressMeter& progress);
   Result<void> run_flight(Flight& flight, std::span<EncodeJob> jobs, const EncodeSettings& settings,
                           ProgressMeter& progress);

@@ -66,77 +66,84 @@ __device__ format::FrontToWrite front_of(const PackTask& task, const format::Str
   return front;
 }
 
-/// A chunk, as its head needs it.
-struct ChunkToWrite {
+/// A column of a chunk, as the chunk's head needs it.
+struct ColumnToWrite {
   const PackTask& task;
   const PackResult& result;
   const format::CoderTraits traits;
   const format::StrideLink stride;  // the model points to it
   format::ModelToWrite model;
 
-  __device__ ChunkToWrite(const WriteArgs& args, std::uint32_t chunk)
-      : task(args.pack.tasks[chunk]),
-        result(args.pack.results[chunk]),
+  __device__ ColumnToWrite(const WrittenColumn& column, std::uint32_t chunk)
+      : task(column.pack.tasks[chunk]),
+        result(column.pack.results[chunk]),
         traits(format::coder_traits(coder_of(result.kind))),
         stride(stride_of(task)) {
     model.column_bytes = column_bytes();
     model.section.coder = coder_of(result.kind);
     model.section.part_groups = part_groups(task, traits.parts);
     const std::uint64_t parts = format::num_parts(model.section, task.records);
-    model.checks = {args.pack.part_checks + task.first_page, parts};
+    model.checks = {column.pack.part_checks + task.first_page, parts};
     // Constants have their own.
     if (task.is_mapped() && traits.device != format::DeviceDecoding::fill)
-      model.checks = {args.mapped_checks + chunk * args.mapped_parts, parts};
+      model.checks = {column.mapped_checks + chunk * column.mapped_parts, parts};
     if (!traits.codes_residuals) return;
     model.front = front_of(task, stride);
     if (task.is_mapped()) {
-      model.front.map = static_cast<ValueMap>(args.maps.chunks[chunk].map);
-      model.front.map_fields = {args.maps.fields_of(chunk), task.map_bytes};
+      model.front.map = static_cast<ValueMap>(column.maps.chunks[chunk].map);
+      model.front.map_fields = {column.maps.fields_of(chunk), task.map_bytes};
     }
     if (task.has_steps()) {
       model.front.lane_map = format::lane_map_of(static_cast<int>(LaneStepKind::minus));
-      model.front.lane_map_fields = {args.steps.of(chunk), task.step_bytes};
+      model.front.lane_map_fields = {column.steps.of(chunk), task.step_bytes};
     }
-    model.fields = args.fields.of(chunk);
-    model.ends = {args.pack.page_ends + task.first_page, parts};
+    model.fields = column.fields.of(chunk);
+    model.ends = {column.pack.page_ends + task.first_page, parts};
   }
 
-  ChunkToWrite(const ChunkToWrite&) = delete;
+  ColumnToWrite(const ColumnToWrite&) = delete;
 
+  __device__ bool has_tables() const { return traits.codes_residuals && task.table_bytes > 0; }
   __device__ std::uint64_t column_bytes() const {
-    return result.section_bytes + (traits.codes_residuals ? task.table_bytes : 0);
-  }
-
-  template <class Sink>
-  __device__ void write_head(Sink& sink) const {
-    format::write_chunk_fields(sink, task.records, {});
-    format::write_model(sink, model);
-  }
-
-  __device__ std::uint64_t head_bytes() const {
-    format::ByteCount count;
-    write_head(count);
-    return count.total;
+    return result.section_bytes + (has_tables() ? task.table_bytes : 0);
   }
 };
 
+/// Tuples of a chunk's columns.
+__device__ std::uint32_t records_of(const WriteArgs& args, std::uint32_t chunk) {
+  return args.first.pack.tasks[chunk].records;
+}
+
+template <class Sink>
+__device__ void write_chunk_head(Sink& sink, const WriteArgs& args, std::uint32_t chunk) {
+  format::write_chunk_fields(sink, records_of(args, chunk), {});
+  for (std::uint32_t c = 0; c < args.num_columns(); ++c)
+    format::write_model(sink, ColumnToWrite(args.column(c), chunk).model);
+}
+
+__device__ std::uint64_t chunk_head_bytes(const WriteArgs& args, std::uint32_t chunk) {
+  format::ByteCount count;
+  write_chunk_head(count, args, chunk);
+  return count.total;
+}
+
 /// The chunk's entry in the index.
 template <class Sink>
-__device__ void write_entry(Sink& sink, const PackTask& task, std::uint64_t block_bytes,
+__device__ void write_entry(Sink& sink, std::uint32_t records, std::uint64_t block_bytes,
                             std::uint32_t check) {
   format::write_entry_start(sink, {.tag = static_cast<std::uint8_t>(format::BlockTag::chunk),
                                    .block_bytes = block_bytes,
                                    .check = check,
-                                   .number = task.records});
+                                   .number = records});
 }
 
 /// The head of the end block, but for the entries of chunks.
 template <class Sink>
 __device__ void write_end_head(Sink& sink, const WriteArgs& args) {
   // With one chunk or none there is nothing to find.
-  const bool has_index = args.pack.num_tasks > 1;
-  sink.varint(has_index ? std::uint64_t{args.pack.num_tasks} + 1 : 0);
-  if (has_index) sink.bytes({args.layout_entry, kLayoutEntryBytes});
+  const bool has_index = args.num_chunks > 1;
+  sink.varint(has_index ? std::uint64_t{args.num_chunks} + 1 : 0);
+  if (has_index) sink.bytes({args.layout_entry, args.layout_entry_bytes});
 }
 
 // ---- Places: two running sums over the chunks, by one block
@@ -150,36 +157,50 @@ __device__ BlockSums operator+(BlockSums a, BlockSums b) {
 }
 
 __device__ TableChunk* table_chunks(const WriteArgs& args) {
-  return reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
+  return reinterpret_cast<TableChunk*>(args.table + table_chunks_at(args.num_columns()));
 }
 
-// A thread a chunk, spread over the device. Sizes stand where places will: of the block up to its section in section_at, of the
-// entry in entries; opaque says whether the column has tables.
-__global__ void __launch_bounds__(kSizeThreads) size_blocks_kernel(WriteArgs args) {
+// A thread a chunk, spread over the device. Sizes stand where places will: of the block up to a section in section_at, of the
+// entry in entries; opaque says whether any column has tables.
+__global__ void __launch_bounds__(kSizeThreads)
+    size_blocks_kernel(const __grid_constant__ WriteArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
   const std::uint32_t chunk = blockIdx.x * kSizeThreads + threadIdx.x;
-  if (chunk >= args.pack.num_tasks) return;
-  const ChunkToWrite head(args, chunk);
-  const std::uint64_t column_bytes = head.column_bytes();
-  const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), column_bytes);
-  const std::uint64_t block_bytes = frame + column_bytes;
+  if (chunk >= args.num_chunks) return;
+  std::uint64_t payload = 0;
+  bool has_tables = false;
+  format::ByteCount head;
+  const std::uint32_t records = records_of(args, chunk);
+  format::write_chunk_fields(head, records, {});
+  for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
+    const ColumnToWrite column(args.column(c), chunk);
+    format::write_model(head, column.model);
+    args.column(c).pack.results[chunk].section_at = payload;
+    payload += column.column_bytes();
+    has_tables |= column.has_tables();
+  }
+  const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.total, payload);
+  for (std::uint32_t c = 0; c < args.num_columns(); ++c)
+    args.column(c).pack.results[chunk].section_at += frame;
+  const std::uint64_t block_bytes = frame + payload;
   format::ByteCount entry;
-  write_entry(entry, head.task, block_bytes, 0);
-  args.pack.results[chunk].section_at = frame;
+  write_entry(entry, records, block_bytes, 0);
   args.entries[chunk] = entry.total;
-  table_chunks(args)[chunk] = {.block_at = 0,
-                               .block_bytes = block_bytes,
-                               .decoded_at = chunk * args.chunk_bytes,
-                               .decoded_bytes = head.task.raw_bytes(),
-                               .opaque = column_bytes > head.result.section_bytes ? 1u : 0u};
+  table_chunks(args)[chunk] = {
+      .block_at = 0,
+      .block_bytes = block_bytes,
+      .decoded_at = chunk * args.chunk_bytes,
+      .decoded_bytes = std::uint64_t{records} * args.table_header.record_bytes,
+      .opaque = has_tables ? 1u : 0u};
 }
 
-__global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
+__global__ void __launch_bounds__(kPlaceThreads)
+    place_blocks_kernel(const __grid_constant__ WriteArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
   __shared__ BlockSums warp_sums[kPlaceWarps];
-  const std::uint32_t num_chunks = args.pack.num_tasks;
+  const std::uint32_t num_chunks = args.num_chunks;
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   TableChunk* const chunks = table_chunks(args);
   BlockSums carry{0, 0};
@@ -207,7 +228,8 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     }
     if (chunk < num_chunks) {
       const std::uint64_t block_at = args.prefix_bytes + sum.blocks - mine.blocks;
-      args.pack.results[chunk].section_at += block_at;
+      for (std::uint32_t c = 0; c < args.num_columns(); ++c)
+        args.column(c).pack.results[chunk].section_at += block_at;
       args.entries[chunk] = sum.entries - mine.entries;
       chunks[chunk].block_at = block_at;
       chunks[chunk].opaque = 0;
@@ -229,7 +251,8 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
   *args.places = places;
   *args.stream_bytes = places.end_at + end_bytes + kFooterBytes;
   *reinterpret_cast<ChunkTableHeader*>(args.table) = args.table_header;
-  *reinterpret_cast<TableColumn*>(args.table + table_columns_at()) = args.table_column;
+  auto* const table_columns = reinterpret_cast<TableColumn*>(args.table + table_columns_at());
+  for (std::uint32_t c = 0; c < args.num_columns(); ++c) table_columns[c] = args.column(c).in_table;
 }
 
 // ---- Heads of chunks, a warp each
@@ -237,39 +260,43 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
 __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& secret,
                             std::uint32_t chunk) {
   const int thread = threadIdx.x & 31;
-  const ChunkToWrite head(args, chunk);
-  const PackTask& task = head.task;
-  const PackResult& result = head.result;
-  const std::uint64_t head_bytes = head.head_bytes(), column_bytes = head.column_bytes();
-  const std::uint64_t check_at =
-      frame_bytes(format::BlockTag::chunk, head_bytes, column_bytes) - kCheckBytes;
-  Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
+  const TableChunk& in_table = table_chunks(args)[chunk];
+  const std::uint64_t head_bytes = chunk_head_bytes(args, chunk);
+  const std::uint64_t first_section = args.first.pack.results[chunk].section_at;
+  const std::uint64_t check_at = first_section - in_table.block_at - kCheckBytes;
+  Byte* const block = args.out + in_table.block_at;
   WarpSink sink{block, thread};
-  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes, column_bytes);
-  head.write_head(sink);
-  if (head.traits.device == format::DeviceDecoding::fill) {
+  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes,
+                            in_table.block_bytes - check_at - kCheckBytes);
+  write_chunk_head(sink, args, chunk);
+  for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
+    const PackArgs& pack = args.column(c).pack;
+    const PackResult& result = pack.results[chunk];
+    if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::fill)
+      continue;
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
-      args.pack.out[result.section_at + b] = task.decoded()[b];
+      args.out[result.section_at + b] = pack.tasks[chunk].decoded()[b];
   }
   __syncwarp();  // the head is written before it is hashed
   const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
   const auto check = static_cast<std::uint32_t>(hash);
   sink.le(kCheckBytes, check);
-  if (args.pack.num_tasks == 1) return;  // there is no index
-  WarpSink entry{args.pack.out + args.places->entries_at + args.entries[chunk], thread};
-  write_entry(entry, task, check_at + kCheckBytes + column_bytes, check);
+  if (args.num_chunks == 1) return;  // there is no index
+  WarpSink entry{args.out + args.places->entries_at + args.entries[chunk], thread};
+  write_entry(entry, records_of(args, chunk), in_table.block_bytes, check);
 }
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
-__global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
+__global__ void __launch_bounds__(kThreads)
+    write_heads_kernel(const __grid_constant__ WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
   device::wait_for_predecessor();
   device::start_successor();
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
-  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32;
-       chunk < args.pack.num_tasks; chunk += warps)
+  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
+       chunk += warps)
     write_chunk(args, secret, chunk);
 }
 
@@ -290,34 +317,38 @@ __device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* ou
 }
 
 // The last kernel: what follows it is the caller's, and is not started early.
-__global__ void __launch_bounds__(kThreads) copy_rest_kernel(WriteArgs args) {
+__global__ void __launch_bounds__(kThreads)
+    copy_rest_kernel(const __grid_constant__ WriteArgs args) {
   device::wait_for_predecessor();
-  const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
+  const std::uint64_t items = std::uint64_t{args.num_chunks} * kRawSlices;
   const bool has_tables = args.places->has_tables != 0;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
     const std::uint32_t thread = item % kRawSlices * kThreads + threadIdx.x;
     constexpr std::uint32_t kCopying = kRawSlices * kThreads;
-    const PackResult result = args.pack.results[chunk];
-    const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
-    Byte* const section = args.pack.out + result.section_at;
-    if (traits.device == format::DeviceDecoding::copy)
-      copy_anywhere(args.pack.tasks[chunk].decoded(), section, result.section_bytes, thread,
-                    kCopying);
-    if (has_tables && traits.codes_residuals && args.pack.tasks[chunk].table_bytes > 0)
-      copy_tables(args.maps, chunk, section + result.section_bytes, thread, kCopying);
+    for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
+      const WrittenColumn& column = args.column(c);
+      const PackResult result = column.pack.results[chunk];
+      const PackTask& task = column.pack.tasks[chunk];
+      const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
+      Byte* const section = args.out + result.section_at;
+      if (traits.device == format::DeviceDecoding::copy)
+        copy_anywhere(task.decoded(), section, result.section_bytes, thread, kCopying);
+      if (has_tables && traits.codes_residuals && task.table_bytes > 0)
+        copy_tables(column.maps, chunk, section + result.section_bytes, thread, kCopying);
+    }
   }
 }
 
 // ---- The ends of the stream, by one warp, when the entries of the index are there
 
-__global__ void write_ends_kernel(WriteArgs args) {
+__global__ void write_ends_kernel(const __grid_constant__ WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
   device::start_successor();
   secret.load();
   device::wait_for_predecessor();
   const int thread = threadIdx.x;
-  Byte* const out = args.pack.out;
+  Byte* const out = args.out;
   const StreamPlaces places = *args.places;
   if (thread == 0) {
     for (std::uint32_t i = 0; i < args.prefix_bytes; ++i) out[i] = args.prefix[i];
@@ -336,14 +367,41 @@ __global__ void write_ends_kernel(WriteArgs args) {
   sink.le(kFooterBytes, check_at + kCheckBytes);
 }
 
+// ---- Columns behind the first
+
+constexpr std::uint32_t kKeptAtOnce = 8;  // fewer than 4 KiB travel with a launch
+struct KeptColumns {
+  WrittenColumn columns[kKeptAtOnce];
+};
+
+__global__ void keep_columns_kernel(const __grid_constant__ KeptColumns kept, std::uint32_t count,
+                                    WrittenColumn* to) {
+  if (threadIdx.x < count) to[threadIdx.x] = kept.columns[threadIdx.x];
+}
+static_assert(sizeof(KeptColumns) < 4000 && sizeof(WriteArgs) < 4000);
+
 unsigned grid_of(std::uint64_t blocks) {
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }
 
 }  // namespace
 
+cudaError_t launch_keep_columns(const WriteArgs& args, const WrittenColumn* others,
+                                cudaStream_t stream) {
+  const std::uint32_t all = args.num_columns() - 1;
+  for (std::uint32_t first = 0; first < all; first += kKeptAtOnce) {
+    const std::uint32_t count = std::min(kKeptAtOnce, all - first);
+    KeptColumns kept{};
+    std::copy_n(others + first, count, kept.columns);
+    if (auto error = device::launch_kernel(keep_columns_kernel, 1, 32, stream, kept, count,
+                                           args.others + first))
+      return error;
+  }
+  return cudaSuccess;
+}
+
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint32_t blocks = (args.pack.num_tasks + kSizeThreads - 1) / kSizeThreads;
+  const std::uint32_t blocks = (args.num_chunks + kSizeThreads - 1) / kSizeThreads;
   if (blocks > 0) {
     if (auto error = device::launch_after<size_blocks_kernel>(blocks, kSizeThreads, stream, args))
       return error;
@@ -353,7 +411,7 @@ cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
 
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
   constexpr std::uint64_t kWarps = kThreads / 32;
-  const std::uint64_t chunks = args.pack.num_tasks;
+  const std::uint64_t chunks = args.num_chunks;
   if (chunks > 0) {
     const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
     if (auto error = device::launch_after<write_heads_kernel>(grid, kThreads, stream, args))
@@ -363,7 +421,7 @@ cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
 }
 
 cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint64_t chunks = args.pack.num_tasks;
+  const std::uint64_t chunks = args.num_chunks;
   if (chunks == 0) return cudaSuccess;
   // Where no chunk is raw, blocks only ask whether theirs is.
   constexpr std::uint64_t kMostCopying = 2048;

@@ -11,14 +11,18 @@
 #include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/cuda/container/plan_steps_cuda.h"
+#include "codec/cuda/container/split_records_cuda.h"
 #include "formats/gdelta/byte_sinks.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
 
-/// A layout block of one column in a stream, and its entry in the index.
+/// A layout block in a stream, and its entry in the index: of one column, and of each further one.
 inline constexpr int kPrefixBytes = 6 + 11;
 inline constexpr int kLayoutEntryBytes = 11;
+inline constexpr int kMoreColumnBytes = 2;
+/// With lengths of two bytes.
+inline constexpr int kMostMoreBytes = kMoreColumnBytes * kMostSplitColumns + 2;
 
 /// Where the blocks of a stream lie; in device memory.
 struct StreamPlaces {
@@ -42,25 +46,43 @@ struct ModelFields {
   }
 };
 
-struct WriteArgs {
-  unsigned char prefix[kPrefixBytes];  // header and layout block; without chunks the header
-  unsigned char layout_entry[kLayoutEntryBytes];
-  std::uint32_t prefix_bytes;
-  ChunkTableHeader table_header;
-  alignas(16) TableColumn table_column;
-  std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
-  PackArgs pack;              // `out` is the stream; a task a chunk
+/// A column of all chunks, packed.
+struct WrittenColumn {
+  alignas(16) TableColumn in_table;
+  PackArgs pack;  // a task a chunk
   ModelFields fields;
   ExactMaps maps;
   StepFields steps;
   // Of columns behind such maps, or null:
   const std::uint32_t* mapped_checks;  // of the values, not of their words; of each task
   std::uint64_t mapped_parts;          // so many behind those of the one before
-  std::uint64_t* entries;              // [num_tasks]: where a chunk's entry begins in the index
-  StreamPlaces* places;                // [1]
-  unsigned char* table;                // the chunk table
-  std::uint64_t* stream_bytes;         // [1]
 };
+
+struct WriteArgs {
+  unsigned char
+      prefix[kPrefixBytes + kMostMoreBytes];  // header and layout block; without chunks the header
+  unsigned char layout_entry[kLayoutEntryBytes + kMostMoreBytes];
+  std::uint32_t prefix_bytes, layout_entry_bytes;
+  ChunkTableHeader table_header;
+  std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
+  std::uint32_t num_chunks;
+  unsigned char* out;           // the stream
+  WrittenColumn first;          // of a record's columns
+  WrittenColumn* others;        // [num_columns - 1], by launch_keep_columns
+  std::uint64_t* entries;       // [num_chunks]: where a chunk's entry begins in the index
+  StreamPlaces* places;         // [1]
+  unsigned char* table;         // the chunk table
+  std::uint64_t* stream_bytes;  // [1]
+
+  GDELTA_HD std::uint32_t num_columns() const { return table_header.num_columns; }
+  GDELTA_HD const WrittenColumn& column(std::uint32_t number) const {
+    return number == 0 ? first : others[number - 1];
+  }
+};
+
+/// Leaves columns behind the first where kernels find them: [num_columns - 1] of them.
+cudaError_t launch_keep_columns(const WriteArgs& args, const WrittenColumn* others,
+                                cudaStream_t stream);
 
 /// After launch_choose_sections: places of all blocks and sections, the table and the stream's size.
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream);

@@ -138,15 +138,15 @@ Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t co
 /// Errors      device_error (a launch failed), unsupported_backend
 Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stream);
 
-/// What to encode, and from where to where: one column of tuples, no other bytes between or behind
-/// them. Pointers are to device memory.
+/// What to encode, and from where to where: records of at most 64 columns, no other bytes between or
+/// behind them. Pointers are to device memory.
 struct DeviceEncode {
-  Column column = {};
-  const void* values = nullptr;  ///< whole tuples at any address; fastest at multiples of 16
+  Layout layout = {};
+  const void* values = nullptr;  ///< whole records at any address; fastest at multiples of 16
   std::uint64_t values_bytes = 0;
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
   std::optional<int> order = {};  ///< 0 … 8 for every lane; without it the device picks one a lane
-  /// Tuples, 2 … kMaxStride, tried on every chunk, or kFindStride: as EncodeOptions::stride. 0: none is known.
+  /// Tuples, 2 … kMaxStride, tried on every column of every chunk, or kFindStride: as EncodeOptions::stride. 0: none is known.
   std::uint64_t stride = 0;
   /// Beside a stride of tuples: another one, taken where it saves more. Planes of an array beside its rows. 0: none.
   std::uint64_t other_stride = 0;
@@ -165,10 +165,10 @@ struct DeviceEncode {
   std::uint64_t scratch_bytes = 0;
 };
 
-/// Bytes that the stream has at most. This and the next two look at column, values_bytes,
+/// Bytes that the stream has at most. This and the next two look at layout, values_bytes,
 /// chunk_bytes, order, stride, coder and maps alone: all of them must be those of the call that encodes.
-/// Errors      invalid_argument (an impossible column, order, stride, coder or chunk_bytes, values that are no
-///             whole tuples, too many chunks), unsupported_backend
+/// Errors      invalid_argument (an impossible layout, more columns, an impossible order, stride, coder or chunk_bytes, values
+///             that are no whole records, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
 
 /// Scratch that encoding takes. Errors as above.
@@ -179,9 +179,9 @@ Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 /// may be any number from the stream's length to its room. Errors as above.
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 
-/// Enqueues the encoding of a column into a complete stream: header, layout, chunks, end with index.
-/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order, stride, coder and maps.
-/// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the column as layout]
+/// Enqueues the encoding of records into a complete stream: header, layout, chunks, end with index.
+/// Its bytes are those of `compress` at level 1 with the same layout, chunk_bytes, order, stride, coder and maps.
+/// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the layout]
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
@@ -191,6 +191,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 ///             another one looks for strides.
 ///             With ans about twenty launches, and scratch of 8 bytes a value (12 of those of 8 bytes), 0.2 MiB a chunk,
 ///             0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB.
+///             All of that for each column of a record, and if there are several one read and one write of the values more
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
 

@@ -213,7 +213,7 @@ TEST(DeviceAnsCudaSmall, PackThatIsAskedForIsThatOfTheCpu) {
 TEST(DeviceAnsCuda, RefusesWhatItDoesNotEncode) {
   GDELTA_NEEDS_GPU();
   DeviceEncode encode;
-  encode.column = {ValueType::i32, 1, false};
+  encode.layout = {{{ValueType::i32, 1, false}}};
   encode.values_bytes = 16;
   encode.order = 1;
   for (const Coder coder : {Coder::raw, Coder::zstd, Coder::constant}) {

@@ -136,10 +136,10 @@ TEST(DeviceApi, KnowsTheKindsOfAStreamFromInspect) {
 
 TEST(DeviceApi, KnowsWhatTheDeviceEncoderLeaves) {
   DeviceEncode encode;
-  encode.column = {ValueType::i32, 3, false};
+  encode.layout = {{{ValueType::i32, 3, false}}};
   encode.values_bytes = 12000;
   EXPECT_EQ(text_of(device_encode_table(encode).value().kinds), "p");
-  encode.column = {ValueType::i32, 5, false};
+  encode.layout = {{{ValueType::i32, 5, false}}};
   EXPECT_EQ(text_of(device_encode_table(encode).value().kinds), "p");
 }
 

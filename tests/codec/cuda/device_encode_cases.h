@@ -16,7 +16,7 @@ struct DeviceRoundTrip {
   std::vector<ChunkStatus> status;
 };
 
-inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& column,
+inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Layout& layout,
                                          std::uint64_t chunk_bytes, std::optional<int> order,
                                          std::size_t skew = 0,
                                          std::optional<Coder> coder = std::nullopt,
@@ -24,7 +24,7 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
                                          std::uint64_t other_stride = 0) {
   DeviceRoundTrip result;
   DeviceEncode encode;
-  encode.column = column;
+  encode.layout = layout;
   encode.values_bytes = values.size();
   encode.chunk_bytes = chunk_bytes;
   encode.order = order;
@@ -86,6 +86,13 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
   return result;
 }
 
+/// Of a column alone.
+template <class... Asked>
+DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& column,
+                                  const Asked&... asked) {
+  return encode_and_decode(values, Layout{{column}}, asked...);
+}
+
 using Words = std::vector<std::string>;
 
 /// The maps of the chunks of what compress writes at level 1.
@@ -103,12 +110,12 @@ inline Words maps_at_level_1(const Bytes& values, const Column& column,
 }
 
 /// The device writes what compress writes at level 1, and reads it.
-inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
+inline void expect_stream_of_cpu(const Bytes& values, const Layout& layout,
                                  std::uint64_t chunk_bytes, std::optional<int> order,
                                  std::size_t skew = 0, std::optional<Coder> coder = std::nullopt,
                                  bool maps = true, std::uint64_t stride = 0) {
   EncodeOptions options;
-  options.layout = Layout{{column}};
+  options.layout = layout;
   options.level = 1;
   options.chunk_bytes = chunk_bytes;
   options.order = order;
@@ -120,7 +127,7 @@ inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
   const auto by_cpu = compress(values, options);
   ASSERT_TRUE(by_cpu);
   const DeviceRoundTrip by_gpu =
-      encode_and_decode(values, column, chunk_bytes, order, skew, coder, maps, stride);
+      encode_and_decode(values, layout, chunk_bytes, order, skew, coder, maps, stride);
   const std::string what = to_string(*options.layout) + ", " + std::to_string(values.size()) +
                            " bytes, chunks of " + std::to_string(chunk_bytes) + ", order " +
                            std::to_string(order.value_or(-1)) + ", stride " +
@@ -132,6 +139,12 @@ inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
   for (const ChunkStatus& status : by_gpu.status)
     ASSERT_EQ(status.code, static_cast<int>(Errc::ok)) << what;
   ASSERT_TRUE(by_gpu.decoded == values) << what;
+}
+
+/// Of a column alone.
+template <class... Asked>
+void expect_stream_of_cpu(const Bytes& values, const Column& column, const Asked&... asked) {
+  expect_stream_of_cpu(values, Layout{{column}}, asked...);
 }
 
 }  // namespace gdelta::test

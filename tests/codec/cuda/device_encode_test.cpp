@@ -68,6 +68,66 @@ TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLongPages) {
   }
 }
 
+// Of every width, at offsets of any alignment, tuples that divide no word, and records longer than a stretch that is split at once.
+const char* const kMixedRecords[] = {
+    "u8,i16",          "i32x3,u16,u8x2,f64", "u8x3,i24x2,i64:be,f32x5",
+    "f32,f32,f32,u32", "u16x3,u8x5,u16",     "i64x64,u8,f64x64"};
+
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForRecordsOfSeveralColumns) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : kMixedRecords) {
+    const Layout layout = parse_record(record).value();
+    for (const std::uint64_t records : {1, 131, 1500}) {
+      const Bytes values = make_values(layout, records, Pattern::smooth);
+      expect_stream_of_cpu(values, layout, 0, std::nullopt, records % 16);
+      expect_stream_of_cpu(values, layout, 640 * layout.record_bytes(), std::nullopt);
+    }
+  }
+}
+
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForRecordsWhateverIsAsked) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout = parse_record("i32x2,f64,u8").value();
+  for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::equal}) {
+    const Bytes values = make_values(layout, 1500, pattern);
+    const std::uint64_t chunk_bytes = 600 * layout.record_bytes();
+    for (const Coder coder : {Coder::pack, Coder::ans}) {
+      expect_stream_of_cpu(values, layout, chunk_bytes, std::nullopt, 5, coder);
+      expect_stream_of_cpu(values, layout, chunk_bytes, 3, 0, coder, false);
+      expect_stream_of_cpu(values, layout, chunk_bytes, std::nullopt, 0, coder, true, 7);
+    }
+    expect_stream_of_cpu(values, layout, chunk_bytes, std::nullopt, 0, std::nullopt, true,
+                         kFindStride);
+  }
+}
+
+// What is said of columns travels eight at a time.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForAsManyColumnsAsThereMayBe) {
+  GDELTA_NEEDS_GPU();
+  for (const std::size_t columns : {9u, 10u, 17u, 64u}) {
+    Layout layout;
+    for (std::size_t c = 0; c < columns; ++c)
+      layout.columns.push_back({c % 3 == 0 ? ValueType::u8 : ValueType::i16, 1, false});
+    const Bytes values = make_values(layout, 300, Pattern::smooth);
+    expect_stream_of_cpu(values, layout, 200 * layout.record_bytes(), std::nullopt);
+  }
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForManyRecordsOfSeveralColumns) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : kMixedRecords) {
+    const Layout layout = parse_record(record).value();
+    for (const Pattern pattern :
+         {Pattern::smooth, Pattern::random, Pattern::equal, Pattern::special_floats}) {
+      const Bytes values = make_values(layout, 40001, pattern);
+      for (const std::optional<Coder> coder : {std::optional<Coder>(), std::optional(Coder::ans)}) {
+        expect_stream_of_cpu(values, layout, 0, std::nullopt, 1, coder);
+        expect_stream_of_cpu(values, layout, 50000, 2, 0, coder);
+      }
+    }
+  }
+}
+
 TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
   GDELTA_NEEDS_GPU();
   for (const bool big_endian : {false, true}) expect_types_and_patterns(big_endian, kPatterns);
@@ -99,10 +159,13 @@ TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForManyChunksAndEveryOrder) {
 TEST(DeviceEncodeCuda, RefusesWhatCannotBe) {
   GDELTA_NEEDS_GPU();
   DeviceEncode encode;
-  encode.column = {ValueType::i32, 3, false};
+  encode.layout = {{{ValueType::i32, 3, false}}};
   encode.values_bytes = 13;
   EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument);
   encode.values_bytes = 12;
+  encode.layout.columns.resize(65, Column{});
+  EXPECT_EQ(device_encode_table(encode).error().code, Errc::invalid_argument);
+  encode.layout.columns.resize(1);
   encode.order = 9;
   EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument);
   encode.order = 1;

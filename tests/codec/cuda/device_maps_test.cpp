@@ -266,7 +266,7 @@ TEST(DeviceMapsCudaSmall, NoneAreLookedForIfTheyAreNotWanted) {
   const Column column = column_of("f32x2");
   const Bytes values = decimal_walks(column, 3000, {2});
   DeviceEncode encode;
-  encode.column = column;
+  encode.layout = {{column}};
   encode.values_bytes = values.size();
   const auto with = device_encode_scratch_bytes(encode);
   EXPECT_TRUE(device_encode_table(encode)->kinds.maps);

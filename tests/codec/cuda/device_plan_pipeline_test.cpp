@@ -75,7 +75,7 @@ void expect_blocks_of_cpu(Chunks& chunks, const EncodeSettings& settings,
 
 TEST(CudaDevicePlanSmall, WritesTheBlocksOfTheCpu) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"i32x3", "u16:be", "f64", "u8x7", "i24x2"}) {
+  for (const char* record : {"i32x3", "u16:be", "f64", "u8x7", "i24x2", "i32,u16x2,u8"}) {
     const Layout layout = parse_record(record).value();
     for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::equal}) {
       for (const std::optional<Coder> coder :
@@ -194,7 +194,13 @@ class Lengths {
   std::vector<EncodeJob> jobs_;
 };
 
-TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndOneColumn) {
+std::string records_of(const std::string& type, int columns) {
+  std::string record = type;
+  for (int c = 1; c < columns; ++c) record += "," + type;
+  return record;
+}
+
+TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndLayout) {
   Lengths lengths;
   lengths.add("u8", 128, 1, true);
   lengths.add("i32", kMiB, 5);
@@ -203,13 +209,14 @@ TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndOneColumn) {
   lengths.add("i32x2", kMiB, 2);       // another layout
   lengths.add("i32,u16", 6 << 17, 3);  // two columns
   lengths.add("i32", kMiB / 4, 3);     // too few bytes
+  lengths.add(records_of("u8", 65).c_str(), 65 << 14);
   lengths.add("u8", 128, 1, true);
   lengths.add("f64", 2 * kMiB);
-  const std::string wanted = "1 host, 6 device, 2 device, 2 device, 7 host, 1 device";
+  const std::string wanted = "1 host, 6 device, 2 device, 2 device, 3 device, 5 host, 1 device";
   EXPECT_EQ(lengths.cut(at_level(1)), wanted);
   EXPECT_EQ(lengths.cut(at_level(1, Coder::ans)), wanted);
-  EXPECT_EQ(lengths.cut(at_level(1), 0), "19 host");
-  EXPECT_EQ(lengths.cut(at_level(1), 6 * kMiB), "1 host, 6 device, 2 device, 2 device, 8 host");
+  EXPECT_EQ(lengths.cut(at_level(1), 0), "20 host");
+  EXPECT_EQ(lengths.cut(at_level(1), 6 * kMiB), "1 host, 6 device, 2 device, 2 device, 9 host");
 }
 
 TEST(CudaDevicePlanSmall, TakesChunksOfArraysWithTheSameRows) {
@@ -253,7 +260,7 @@ TEST(CudaDevicePlan, TheBackendWritesTheBlocksOfTheCpu) {
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto cpu = make_cpu_backend(0);
   const Layout bytes = byte_layout();
-  for (const char* record : {"i32x3", "f64", "i16x2"}) {
+  for (const char* record : {"i32x3", "f64", "i16x2", "f32x3,u16,u8x2"}) {
     const Layout layout = parse_record(record).value();
     const std::uint64_t records = (1 << 20) / layout.record_bytes() / 128 * 128;
     Chunks chunks(layout, records, records / 3, 70, Pattern::smooth);

@@ -235,13 +235,13 @@ TEST(DeviceStepsCudaSmall, NoneAreLookedForIfTheyAreNotWanted) {
   const Column column = column_of("i16x2");
   const Bytes values = led_walks(column, 3000, {0, 0});
   DeviceEncode encode;
-  encode.column = column;
+  encode.layout = {{column}};
   encode.values_bytes = values.size();
   EXPECT_TRUE(device_encode_table(encode)->kinds.maps);
   encode.maps = false;
   EXPECT_FALSE(device_encode_table(encode)->kinds.maps);
   encode.maps = true;
-  encode.column = column_of("i16");
+  encode.layout = {{column_of("i16")}};
   EXPECT_FALSE(device_encode_table(encode)->kinds.maps);
   expect_stream_of_cpu(values, column, 0, std::nullopt, 0, std::nullopt, false);
   expect_stream_of_cpu(values, column, 1000, 1, 0, Coder::ans, false);

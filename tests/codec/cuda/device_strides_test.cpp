@@ -225,7 +225,7 @@ TEST(DeviceStridesCudaSmall, TheBetterOfTwo) {
 TEST(DeviceStridesCudaSmall, AnotherStandsBesideOne) {
   const auto bound_of = [](std::uint64_t stride, std::uint64_t other) {
     DeviceEncode encode;
-    encode.column = column_of("i32");
+    encode.layout = {{column_of("i32")}};
     encode.values_bytes = 4000;
     encode.stride = stride;
     encode.other_stride = other;
@@ -353,7 +353,7 @@ TEST(DeviceStridesCuda, ManyChunks) {
 TEST(DeviceStridesCudaSmall, ImpossibleOnesAreRefused) {
   GDELTA_NEEDS_GPU();
   DeviceEncode encode;
-  encode.column = column_of("i32");
+  encode.layout = {{column_of("i32")}};
   encode.values_bytes = 4000;
   for (const std::uint64_t stride : {std::uint64_t{1}, kMaxStride + 1, kFindStride - 1}) {
     encode.stride = stride;
