@@ -280,14 +280,16 @@ void bench_encode(const EncodeCase& what, std::uint64_t total, double copy) {
     GDELTA_CHECK(cudaFree(memory));
 }
 
-/// Which rows are asked for: the shapes of their records, "pack", "ans" or "stride" before a colon if only those
-/// of one coder, or with a stride, are. All if there are none.
+/// Which rows are asked for: the shapes of their records, columns with plus signs between them, "pack", "ans" or "stride" before
+/// a colon if only those of one coder, or with a stride, are. All if there are none.
 class Selection {
  public:
   explicit Selection(std::string shapes) : shapes_(std::move(shapes)) {}
 
   bool has(const WalkShape& shape) const {
-    const std::string record = shape.record, coder(coder_name(shape.coder));
+    std::string record = shape.record;
+    std::ranges::replace(record, ',', '+');
+    const std::string coder(coder_name(shape.coder));
     if (shape.stride > 0 && names("stride:" + record)) return true;
     return shapes_.empty() || names(record) || names(coder + ":" + record);
   }

@@ -11,7 +11,7 @@ namespace gdelta::cuda {
 inline constexpr std::uint32_t kMostSplitColumns = 64;
 
 struct SplitColumn {
-  unsigned char* out;  // [records × tuple_bytes], a multiple of four
+  unsigned char* out;    // [records × tuple_bytes], a multiple of four
   std::uint32_t offset;  // in the record
   std::uint32_t tuple_bytes;
 };

@@ -109,21 +109,33 @@ struct ColumnToWrite {
   }
 };
 
+/// The columns of a record. One alone is known where the kernel's arguments are.
+template <bool kAlone>
+struct Columns {
+  const WriteArgs& args;
+
+  __device__ std::uint32_t count() const { return kAlone ? 1 : args.num_columns(); }
+  __device__ const WrittenColumn& operator[](std::uint32_t number) const {
+    return kAlone || number == 0 ? args.first : args.others[number - 1];
+  }
+};
+
 /// Tuples of a chunk's columns.
 __device__ std::uint32_t records_of(const WriteArgs& args, std::uint32_t chunk) {
   return args.first.pack.tasks[chunk].records;
 }
 
-template <class Sink>
-__device__ void write_chunk_head(Sink& sink, const WriteArgs& args, std::uint32_t chunk) {
-  format::write_chunk_fields(sink, records_of(args, chunk), {});
-  for (std::uint32_t c = 0; c < args.num_columns(); ++c)
-    format::write_model(sink, ColumnToWrite(args.column(c), chunk).model);
+template <bool kAlone, class Sink>
+__device__ void write_chunk_head(Sink& sink, const Columns<kAlone>& columns, std::uint32_t chunk) {
+  format::write_chunk_fields(sink, records_of(columns.args, chunk), {});
+  for (std::uint32_t c = 0; c < columns.count(); ++c)
+    format::write_model(sink, ColumnToWrite(columns[c], chunk).model);
 }
 
-__device__ std::uint64_t chunk_head_bytes(const WriteArgs& args, std::uint32_t chunk) {
+template <bool kAlone>
+__device__ std::uint64_t chunk_head_bytes(const Columns<kAlone>& columns, std::uint32_t chunk) {
   format::ByteCount count;
-  write_chunk_head(count, args, chunk);
+  write_chunk_head(count, columns, chunk);
   return count.total;
 }
 
@@ -162,8 +174,10 @@ __device__ TableChunk* table_chunks(const WriteArgs& args) {
 
 // A thread a chunk, spread over the device. Sizes stand where places will: of the block up to a section in section_at, of the
 // entry in entries; opaque says whether any column has tables.
+template <bool kAlone>
 __global__ void __launch_bounds__(kSizeThreads)
     size_blocks_kernel(const __grid_constant__ WriteArgs args) {
+  const Columns<kAlone> columns{args};
   device::start_successor();
   device::wait_for_predecessor();
   const std::uint32_t chunk = blockIdx.x * kSizeThreads + threadIdx.x;
@@ -173,16 +187,16 @@ __global__ void __launch_bounds__(kSizeThreads)
   format::ByteCount head;
   const std::uint32_t records = records_of(args, chunk);
   format::write_chunk_fields(head, records, {});
-  for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
-    const ColumnToWrite column(args.column(c), chunk);
+  for (std::uint32_t c = 0; c < columns.count(); ++c) {
+    const ColumnToWrite column(columns[c], chunk);
     format::write_model(head, column.model);
-    args.column(c).pack.results[chunk].section_at = payload;
+    columns[c].pack.results[chunk].section_at = payload;
     payload += column.column_bytes();
     has_tables |= column.has_tables();
   }
   const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.total, payload);
-  for (std::uint32_t c = 0; c < args.num_columns(); ++c)
-    args.column(c).pack.results[chunk].section_at += frame;
+  for (std::uint32_t c = 0; c < columns.count(); ++c)
+    columns[c].pack.results[chunk].section_at += frame;
   const std::uint64_t block_bytes = frame + payload;
   format::ByteCount entry;
   write_entry(entry, records, block_bytes, 0);
@@ -195,8 +209,10 @@ __global__ void __launch_bounds__(kSizeThreads)
       .opaque = has_tables ? 1u : 0u};
 }
 
+template <bool kAlone>
 __global__ void __launch_bounds__(kPlaceThreads)
     place_blocks_kernel(const __grid_constant__ WriteArgs args) {
+  const Columns<kAlone> columns{args};
   device::start_successor();
   device::wait_for_predecessor();
   __shared__ BlockSums warp_sums[kPlaceWarps];
@@ -228,8 +244,8 @@ __global__ void __launch_bounds__(kPlaceThreads)
     }
     if (chunk < num_chunks) {
       const std::uint64_t block_at = args.prefix_bytes + sum.blocks - mine.blocks;
-      for (std::uint32_t c = 0; c < args.num_columns(); ++c)
-        args.column(c).pack.results[chunk].section_at += block_at;
+      for (std::uint32_t c = 0; c < columns.count(); ++c)
+        columns[c].pack.results[chunk].section_at += block_at;
       args.entries[chunk] = sum.entries - mine.entries;
       chunks[chunk].block_at = block_at;
       chunks[chunk].opaque = 0;
@@ -252,25 +268,27 @@ __global__ void __launch_bounds__(kPlaceThreads)
   *args.stream_bytes = places.end_at + end_bytes + kFooterBytes;
   *reinterpret_cast<ChunkTableHeader*>(args.table) = args.table_header;
   auto* const table_columns = reinterpret_cast<TableColumn*>(args.table + table_columns_at());
-  for (std::uint32_t c = 0; c < args.num_columns(); ++c) table_columns[c] = args.column(c).in_table;
+  for (std::uint32_t c = 0; c < columns.count(); ++c) table_columns[c] = columns[c].in_table;
 }
 
 // ---- Heads of chunks, a warp each
 
+template <bool kAlone>
 __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& secret,
                             std::uint32_t chunk) {
+  const Columns<kAlone> columns{args};
   const int thread = threadIdx.x & 31;
   const TableChunk& in_table = table_chunks(args)[chunk];
-  const std::uint64_t head_bytes = chunk_head_bytes(args, chunk);
+  const std::uint64_t head_bytes = chunk_head_bytes(columns, chunk);
   const std::uint64_t first_section = args.first.pack.results[chunk].section_at;
   const std::uint64_t check_at = first_section - in_table.block_at - kCheckBytes;
   Byte* const block = args.out + in_table.block_at;
   WarpSink sink{block, thread};
   format::write_block_frame(sink, format::BlockTag::chunk, head_bytes,
                             in_table.block_bytes - check_at - kCheckBytes);
-  write_chunk_head(sink, args, chunk);
-  for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
-    const PackArgs& pack = args.column(c).pack;
+  write_chunk_head(sink, columns, chunk);
+  for (std::uint32_t c = 0; c < columns.count(); ++c) {
+    const PackArgs& pack = columns[c].pack;
     const PackResult& result = pack.results[chunk];
     if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::fill)
       continue;
@@ -287,6 +305,7 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
 }
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
+template <bool kAlone>
 __global__ void __launch_bounds__(kThreads)
     write_heads_kernel(const __grid_constant__ WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
@@ -297,7 +316,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
        chunk += warps)
-    write_chunk(args, secret, chunk);
+    write_chunk<kAlone>(args, secret, chunk);
 }
 
 // ---- Sections that are the values, and what follows others
@@ -317,8 +336,10 @@ __device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* ou
 }
 
 // The last kernel: what follows it is the caller's, and is not started early.
+template <bool kAlone>
 __global__ void __launch_bounds__(kThreads)
     copy_rest_kernel(const __grid_constant__ WriteArgs args) {
+  const Columns<kAlone> columns{args};
   device::wait_for_predecessor();
   const std::uint64_t items = std::uint64_t{args.num_chunks} * kRawSlices;
   const bool has_tables = args.places->has_tables != 0;
@@ -326,8 +347,8 @@ __global__ void __launch_bounds__(kThreads)
     const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
     const std::uint32_t thread = item % kRawSlices * kThreads + threadIdx.x;
     constexpr std::uint32_t kCopying = kRawSlices * kThreads;
-    for (std::uint32_t c = 0; c < args.num_columns(); ++c) {
-      const WrittenColumn& column = args.column(c);
+    for (std::uint32_t c = 0; c < columns.count(); ++c) {
+      const WrittenColumn& column = columns[c];
       const PackResult result = column.pack.results[chunk];
       const PackTask& task = column.pack.tasks[chunk];
       const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
@@ -384,6 +405,38 @@ unsigned grid_of(std::uint64_t blocks) {
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }
 
+template <bool kAlone>
+cudaError_t place_blocks(const WriteArgs& args, cudaStream_t stream) {
+  const std::uint32_t blocks = (args.num_chunks + kSizeThreads - 1) / kSizeThreads;
+  if (blocks > 0) {
+    if (auto error =
+            device::launch_after<size_blocks_kernel<kAlone>>(blocks, kSizeThreads, stream, args))
+      return error;
+  }
+  return device::launch_after<place_blocks_kernel<kAlone>>(1, kPlaceThreads, stream, args);
+}
+
+template <bool kAlone>
+cudaError_t write_heads(const WriteArgs& args, cudaStream_t stream) {
+  constexpr std::uint64_t kWarps = kThreads / 32;
+  const std::uint64_t chunks = args.num_chunks;
+  if (chunks == 0) return cudaSuccess;
+  const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
+  return device::launch_after<write_heads_kernel<kAlone>>(grid, kThreads, stream, args);
+}
+
+template <bool kAlone>
+cudaError_t copy_rest(const WriteArgs& args, cudaStream_t stream) {
+  const std::uint64_t chunks = args.num_chunks;
+  if (chunks == 0) return cudaSuccess;
+  // Where no chunk is raw, blocks only ask whether theirs is.
+  constexpr std::uint64_t kMostCopying = 2048;
+  const auto grid = static_cast<unsigned>(std::min(chunks * kRawSlices, kMostCopying));
+  return device::launch_after<copy_rest_kernel<kAlone>>(grid, kThreads, stream, args);
+}
+
+bool has_one_column(const WriteArgs& args) { return args.num_columns() == 1; }
+
 }  // namespace
 
 cudaError_t launch_keep_columns(const WriteArgs& args, const WrittenColumn* others,
@@ -401,32 +454,18 @@ cudaError_t launch_keep_columns(const WriteArgs& args, const WrittenColumn* othe
 }
 
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint32_t blocks = (args.num_chunks + kSizeThreads - 1) / kSizeThreads;
-  if (blocks > 0) {
-    if (auto error = device::launch_after<size_blocks_kernel>(blocks, kSizeThreads, stream, args))
-      return error;
-  }
-  return device::launch_after<place_blocks_kernel>(1, kPlaceThreads, stream, args);
+  return has_one_column(args) ? place_blocks<true>(args, stream)
+                              : place_blocks<false>(args, stream);
 }
 
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
-  constexpr std::uint64_t kWarps = kThreads / 32;
-  const std::uint64_t chunks = args.num_chunks;
-  if (chunks > 0) {
-    const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
-    if (auto error = device::launch_after<write_heads_kernel>(grid, kThreads, stream, args))
-      return error;
-  }
+  const auto heads = has_one_column(args) ? write_heads<true> : write_heads<false>;
+  if (auto error = heads(args, stream)) return error;
   return device::launch_after<write_ends_kernel>(1, 32, stream, args);
 }
 
 cudaError_t launch_copy_rest(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint64_t chunks = args.num_chunks;
-  if (chunks == 0) return cudaSuccess;
-  // Where no chunk is raw, blocks only ask whether theirs is.
-  constexpr std::uint64_t kMostCopying = 2048;
-  const auto grid = static_cast<unsigned>(std::min(chunks * kRawSlices, kMostCopying));
-  return device::launch_after<copy_rest_kernel>(grid, kThreads, stream, args);
+  return has_one_column(args) ? copy_rest<true>(args, stream) : copy_rest<false>(args, stream);
 }
 
 }  // namespace gdelta::cuda

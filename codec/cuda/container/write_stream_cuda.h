@@ -75,9 +75,6 @@ struct WriteArgs {
   std::uint64_t* stream_bytes;  // [1]
 
   GDELTA_HD std::uint32_t num_columns() const { return table_header.num_columns; }
-  GDELTA_HD const WrittenColumn& column(std::uint32_t number) const {
-    return number == 0 ? first : others[number - 1];
-  }
 };
 
 /// Leaves columns behind the first where kernels find them: [num_columns - 1] of them.
