@@ -16,9 +16,9 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{4} << 20;
+constexpr std::size_t kBenchedBytes = std::size_t{4} << 20;
 
-constexpr const char* kExamples = R"(
+constexpr const char* kBenchExamples = R"(
 What the columns say
   search   milliseconds that looking for type and tuple takes, - where they are known; the
            same for a long file as for one of 4 MiB, and spared by --type and --record
@@ -85,7 +85,7 @@ Result<std::vector<std::byte>> read_all(InputFile& input) {
   std::vector<std::byte> bytes;
   std::size_t size = 0;
   for (;;) {
-    bytes.resize(size + std::max<std::size_t>(kReadBytes, input.bytes_left().value_or(0)));
+    bytes.resize(size + std::max<std::size_t>(kBenchedBytes, input.bytes_left().value_or(0)));
     const auto got = input.read(std::span(bytes).subspan(size));
     if (!got) return tl::unexpected(got.error());
     size += *got;
@@ -242,7 +242,7 @@ int bench_command(const Arguments& arguments) {
   add_threads(app, options.threads);
   add_encode_arguments(app, job.encode);
   add_verbosity(app, verbosity);
-  app.footer(std::string(kEncodeHelp) + kExamples);
+  app.footer(std::string(kEncodeHelp) + kBenchExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(job.encode)) return refuse(app, *problem);
   Console& console = job.console;

@@ -16,7 +16,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kHelp = R"(Ranges
+constexpr const char* kCatHelp = R"(Ranges
   A:B are positions from A up to, not including, B, counted from 0. Either may be left out
   (to the end, from the beginning) and take a unit (64K, 1M). Positions count decoded bytes,
   or with --unit records whole records of numbers: headers and tails of a file format hold
@@ -123,7 +123,7 @@ int cat_command(const Arguments& arguments) {
   add_memory_limit(app, job.options);
   add_output_limit(app, job.options);
   add_machine_options(app, job.options);
-  app.footer(kHelp);
+  app.footer(kCatHelp);
   if (const auto status = parse(app, arguments)) return *status;
   job.records = unit == "records";
   job.console.set_verbosity(verbosity.quiet, verbosity.verbose);

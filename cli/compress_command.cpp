@@ -18,9 +18,9 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{4} << 20;
+constexpr std::size_t kFedBytes = std::size_t{4} << 20;
 
-constexpr const char* kExamples = R"(
+constexpr const char* kCompressExamples = R"(
 Examples
   gdelta compress recording.wav                 make recording.wav.gdz
   gdelta compress -9 --rm *.npy                 smallest; remove what was compressed
@@ -94,9 +94,9 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
     if (!done) return done;
   }
   // What follows, or all if it is no regular file.
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBytes);
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kFedBytes);
   for (;;) {
-    const auto got = input.read({buffer.get(), kReadBytes});
+    const auto got = input.read({buffer.get(), kFedBytes});
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;
     if (auto done = writer.write({buffer.get(), *got}); !done) return done;
@@ -107,7 +107,7 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
 }
 
 /// Says what went wrong; whether the next file may follow.
-bool tell(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
+bool tell_failure(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
   if (output.pipe_closed()) {
     console.closed_pipe();
   } else {
@@ -163,7 +163,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto start = std::chrono::steady_clock::now();
   auto segments = segments_of(job, *input);
-  if (!segments) return tell(console, *input, *output, segments.error());
+  if (!segments) return tell_failure(console, *input, *output, segments.error());
   EncodeOptions options = job.arguments.encode.options;
   if (segments->form)
     options.metadata.push_back({std::string(kOffsetsKey), segments->form->text()});
@@ -174,7 +174,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   const auto done = pump(job, *input, writer);
   console.end_progress();
   for (const std::string& warning : writer.take_warnings()) console.warning(input->name(), warning);
-  if (!done) return tell(console, *input, *output, done.error());
+  if (!done) return tell_failure(console, *input, *output, done.error());
   if (!place_output(job, *input, *output)) return true;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   report(job, *input, *output, writer, num_segments, seconds.count());
@@ -193,7 +193,7 @@ int compress_command(const Arguments& arguments) {
   EncodeArguments& encode = job.arguments.encode;
   CLI::App app("Compress files of numbers; the same bytes come back.", "gdelta compress");
   add_transfer_arguments(app, job.arguments, Direction::compress);
-  app.footer(std::string(kEncodeHelp) + kExamples);
+  app.footer(std::string(kEncodeHelp) + kCompressExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
   if (const auto problem = complete(encode)) return refuse(app, *problem);

@@ -15,7 +15,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kExamples = R"(Examples
+constexpr const char* kDecompressExamples = R"(Examples
   gdelta decompress recording.wav.gdz        make recording.wav
   gdelta decompress --rm *.gdz               and remove what was decompressed
   gdelta decompress -c log.gdz | head -c 64  into a pipe
@@ -31,7 +31,7 @@ struct DecompressJob {
 };
 
 /// Says what went wrong with the input or the output.
-void tell(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
+void tell_fault(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
   if (output.pipe_closed()) {
     console.closed_pipe();
   } else {
@@ -86,7 +86,7 @@ Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& s
 bool decode_with_segments(DecompressJob& job, InputFile& input, OutputFile& output,
                           const Sink& sink) {
   const auto done = decode_segments(job, input, sink);
-  if (!done) tell(job.console, input, output, done.error());
+  if (!done) tell_fault(job.console, input, output, done.error());
   return done.has_value();
 }
 
@@ -96,20 +96,20 @@ bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool&
   if (!job.arguments.offsets.empty()) return decode_with_segments(job, input, output, sink);
   if (!job.arguments.decode.salvage) {
     const auto done = decode_file(input, sink, job.arguments.decode.options, job.console);
-    if (!done) tell(job.console, input, output, done.error());
+    if (!done) tell_fault(job.console, input, output, done.error());
     return done.has_value();
   }
   std::vector<SalvageGap> gaps;
   const auto report = salvage_pass(input, sink, job.arguments.decode.options,
                                    job.arguments.decode.fill, gaps, job.console);
   if (!report) {
-    tell(job.console, input, output, report.error());
+    tell_fault(job.console, input, output, report.error());
     return false;
   }
   whole = !report->error;
   if (whole) return true;
   if (output.failed() || report->chunks == 0) {
-    tell(job.console, input, output, *report->error);
+    tell_fault(job.console, input, output, *report->error);
     return false;
   }
   tell_gaps(job, input, *report, gaps);
@@ -178,7 +178,7 @@ int decompress_command(const Arguments& arguments) {
   FileArguments& files = job.arguments.files;
   CLI::App app("Decompress .gdz files.", "gdelta decompress");
   add_transfer_arguments(app, job.arguments, Direction::decompress);
-  app.footer(kExamples);
+  app.footer(kDecompressExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
   if (const auto problem = check_segments(job.arguments)) return refuse(app, *problem);

@@ -17,7 +17,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kListExamples = R"(
 What the tables say
   type     as --type and --tuple or --record of compress have it: i16x2, or 9 columns
   coder    the most frequent first; constant +1: and one other in some chunks
@@ -273,7 +273,7 @@ int list_command(const Arguments& arguments) {
   app.add_flag("--why", why, "Show what other ways of coding each chunk would have cost; slow");
   add_verbosity(app, verbosity);
   add_memory_limit(app, limits);
-  app.footer(kExamples);
+  app.footer(kListExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;

@@ -11,7 +11,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostRead = std::size_t{1} << 20;
 constexpr std::size_t kLeastRead = 4096;
 constexpr std::size_t kNpyAlignment = 64;
 
@@ -32,7 +32,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t 
                               "memory limit of {}: raise the limit",
                               kTimesHeld, memory_limit));
     bytes.resize(had +
-                 std::min<std::size_t>(kReadBytes, std::max(bytes.capacity() - had, kLeastRead)));
+                 std::min<std::size_t>(kMostRead, std::max(bytes.capacity() - had, kLeastRead)));
     const auto got = input->read(std::span(bytes).subspan(had));
     if (!got) return tl::unexpected(got.error());
     bytes.resize(had + *got);

@@ -14,7 +14,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::string_view kSuffix = ".gdelta-part";
+constexpr std::string_view kPartSuffix = ".gdelta-part";
 constexpr std::size_t kNumberDigits = 8;
 // A longer name is cut, for the file system may allow no longer one.
 constexpr std::size_t kMostNameBytes = 200;
@@ -33,10 +33,10 @@ struct SplitPath {
 
 /// The name that `temporary` was made from; empty if it is none.
 std::string_view name_within(std::string_view temporary) {
-  constexpr std::size_t kAround = 1 + 1 + kNumberDigits + kSuffix.size();
-  if (temporary.size() <= kAround || temporary[0] != '.' || !temporary.ends_with(kSuffix))
+  constexpr std::size_t kAround = 1 + 1 + kNumberDigits + kPartSuffix.size();
+  if (temporary.size() <= kAround || temporary[0] != '.' || !temporary.ends_with(kPartSuffix))
     return {};
-  const std::size_t dot = temporary.size() - kSuffix.size() - kNumberDigits - 1;
+  const std::size_t dot = temporary.size() - kPartSuffix.size() - kNumberDigits - 1;
   const std::string_view number = temporary.substr(dot + 1, kNumberDigits);
   const bool digits = number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   return digits && temporary[dot] == '.' ? temporary.substr(1, dot - 1) : std::string_view();
@@ -76,7 +76,7 @@ void remove_if_dead(const std::string& path) {
 std::string temporary_name(const std::string& path, std::uint32_t number) {
   const SplitPath split(path);
   return fmt::format("{}.{}.{:08x}{}", split.folder, split.name.substr(0, kMostNameBytes), number,
-                     kSuffix);
+                     kPartSuffix);
 }
 
 bool is_temporary_name(std::string_view name) { return !name_within(name).empty(); }

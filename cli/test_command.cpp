@@ -9,7 +9,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kExamples = R"(Silent where all is well; -v names every file.
+constexpr const char* kTestExamples = R"(Silent where all is well; -v names every file.
 
 Examples
   gdelta test *.gdz
@@ -49,7 +49,7 @@ int test_command(const Arguments& arguments) {
   add_memory_limit(app, options);
   add_output_limit(app, options);
   add_machine_options(app, options);
-  app.footer(kExamples);
+  app.footer(kTestExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;
