@@ -107,7 +107,8 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
 }
 
 /// Says what went wrong; whether the next file may follow.
-bool tell_failure(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
+bool tell_failure(Console& console, const InputFile& input, const OutputFile& output,
+                  const Error& error) {
   if (output.pipe_closed()) {
     console.closed_pipe();
   } else {

@@ -31,7 +31,8 @@ struct DecompressJob {
 };
 
 /// Says what went wrong with the input or the output.
-void tell_fault(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
+void tell_fault(Console& console, const InputFile& input, const OutputFile& output,
+                const Error& error) {
   if (output.pipe_closed()) {
     console.closed_pipe();
   } else {
