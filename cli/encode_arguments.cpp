@@ -53,7 +53,7 @@ Result<std::uint64_t> parse_stride(const std::string& text) {
   std::uint64_t stride = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, stride);
-  if (error == std::errc{} && stop == end && stride >= 2 && stride <= kMaxStride) return stride;
+  if (error == std::errc{} && stop == end && is_stride(stride)) return stride;
   return fail(
       Errc::invalid_argument,
       fmt::format("'{}' is neither a number of records, 2 to {}, nor auto", text, kMaxStride));

@@ -40,6 +40,7 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kDefaultChunkBytes = 1ull << 20;
+static_assert(cuda::fits_on_device(level_policy(kDeviceLevel).ans));
 constexpr std::uint64_t kMostChunks = 1ull << 28;
 constexpr std::uint64_t kMostPages = 1ull << 32;
 
@@ -84,7 +85,6 @@ Result<void> check_call(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
-  const auto is_stride = [](std::uint64_t tuples) { return tuples >= 2 && tuples <= kMaxStride; };
   if (encode.stride != 0 && encode.stride != kFindStride && !is_stride(encode.stride))
     return fail(Errc::invalid_argument, "there is no such stride: strides are 2 to 2^22");
   if (encode.other_stride != 0 && !(is_stride(encode.stride) && is_stride(encode.other_stride)))

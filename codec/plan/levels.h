@@ -97,6 +97,7 @@ inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 /// How hard ans is fitted at the level by which the device plans, at levels 3 and 4, at level 5, else below level 7,
 /// below level 9, and there.
 inline constexpr AnsEffort kDeviceAns{.most_tables = 4,
+                                      .most_to_single = 2,
                                       .rounds = 3,
                                       .sampled_stretches = 64,
                                       .cells = 128,

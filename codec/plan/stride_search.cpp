@@ -165,9 +165,7 @@ TriedStrides strides_tried_first(const EncodeSettings& settings) {
   const std::uint64_t asked = settings.stride;
   const bool is_open = asked == 0 || asked == kFindStride;
   if (!is_open || level_policy(settings.level).strides.most > 0) return {.stride = asked};
-  const auto legal = [](std::uint64_t records) {
-    return records >= 2 && records <= kMaxStride ? records : 0;
-  };
+  const auto legal = [](std::uint64_t records) { return is_stride(records) ? records : 0; };
   const std::uint64_t row = legal(settings.rows.row_records);
   const std::uint64_t plane = legal(settings.rows.plane_records);
   if (row == 0) return {.stride = asked};

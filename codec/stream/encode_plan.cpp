@@ -25,11 +25,9 @@ Result<void> check_coder(const EncodeOptions& options) {
 }
 
 Result<void> check_stride(std::uint64_t stride) {
-  if (stride == kFindStride) return {};
-  if (stride == 1 || stride > kMaxStride)
-    return fail(Errc::invalid_argument,
-                fmt::format("there is no stride {}: strides are 2 to {}", stride, kMaxStride));
-  return {};
+  if (stride == 0 || stride == kFindStride || is_stride(stride)) return {};
+  return fail(Errc::invalid_argument,
+              fmt::format("there is no stride {}: strides are 2 to {}", stride, kMaxStride));
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 namespace gdelta {
 
 struct AnsEffort {
-  int most_tables = 8;                    ///< at most kMostClusters
+  int most_tables = 8;  ///< at most kMostClusters
+  /// Of more tables one alone is not tried: their residuals hardly repeat.
+  int most_to_single = 4;
   int rounds = 3;                         ///< of clustering
   std::uint64_t sampled_stretches = 128;  ///< of kMaxAnsTile residuals
   std::uint32_t cells = 256;              ///< that bins are made of

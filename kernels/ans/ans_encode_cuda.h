@@ -28,12 +28,12 @@ inline constexpr std::uint64_t kMostFitStretches = 64;
 inline constexpr std::uint64_t kMostTableSample = 2048;
 inline constexpr std::uint32_t kMostFitCells = 128;
 
-inline bool fits_on_device(const AnsEffort& effort) {
+constexpr bool fits_on_device(const AnsEffort& effort) {
   constexpr std::uint32_t kWarp = 32;  // a cell has no more values, unless they are equal
   return effort.for_warps && effort.most_tables <= kMostFitTables &&
-         effort.cells > kMostTableSample / kWarp && effort.sampled_stretches <= kMostFitStretches &&
-         effort.table_sample == kMostTableSample && effort.cells <= kMostFitCells &&
-         !effort.counts_several;
+         effort.most_to_single < kMostFitTables && effort.cells > kMostTableSample / kWarp &&
+         effort.sampled_stretches <= kMostFitStretches && effort.table_sample == kMostTableSample &&
+         effort.cells <= kMostFitCells && !effort.counts_several;
 }
 
 /// Bins of all tables by name: table × kMaxTableBins + bin.

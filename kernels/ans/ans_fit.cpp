@@ -12,7 +12,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kHopelessShare = 128;  // of the bits of a sample: it errs by less
-constexpr int kMostToSingleOnCore = 4;         // as kMostToSingle, where no warps look for bins
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
@@ -121,8 +120,7 @@ AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffo
   residuals_ = sample.all_residuals;
   // Many tables follow residuals that change, few have room for bins of residuals that repeat.
   chosen_ = divide(sample, effort, find_clusters(sample.classes, sample.cluster_effort(effort)));
-  const int most_to_single = effort.for_warps ? kMostToSingle : kMostToSingleOnCore;
-  if (tables() == 1 || tables() > most_to_single) return;
+  if (tables() == 1 || tables() > effort.most_to_single) return;
   Division single = divide(sample, effort, {});
   if (single.bits <= chosen_.bits) chosen_ = std::move(single);
 }

@@ -47,7 +47,7 @@ class ColumnCells {
     int first = 0;
 #pragma unroll 1
     for (bool again = true; again; tables = {}) {
-      again = tables.count > 1 && tables.count <= kMostToSingle;
+      again = tables.count > 1 && tables.count <= effort_.most_to_single;
       place_units(tables);
       for (int table = 0; table < tables.count; table += kFitTeams)
         make_tables(table, tables.count, cells_.tables + first);

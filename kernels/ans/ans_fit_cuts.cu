@@ -33,9 +33,9 @@ __device__ void write_table(AnsCutTables<Word>& cuts, int table, const TableBins
 /// The tables' bins become the column's, or those of the single table, if the sample takes no more bits with it.
 template <class Word>
 __device__ void choose_bins(const AnsFitCells<Word>& cells, const PackTask& task,
-                            AnsCutTables<Word>& cuts, CutShared<Word>& shared) {
+                            int most_to_single, AnsCutTables<Word>& cuts, CutShared<Word>& shared) {
   const int tables = device::warp_uniform(cells.num_tables), number = device::warp_number();
-  const bool has_single = tables > 1 && tables <= kMostToSingle;
+  const bool has_single = tables > 1 && tables <= most_to_single;
   const bool is_single = has_single && number == tables, mine = number < tables || is_single;
   if (threadIdx.x == 0) {
     shared.bits[0] = static_cast<unsigned long long>(cells.selectors * selector_bits(tables))
@@ -70,7 +70,8 @@ __global__ void __launch_bounds__(kThreads, 5)
     shared.count_logs[count] = static_cast<std::uint16_t>(count == 0 ? 0 : shared.log2.of(count));
   device::wait_for_predecessor();
   const std::uint32_t task = first + blockIdx.x;
-  choose_bins(args.cells[blockIdx.x], args.tasks[task], args.cuts[task], shared);
+  choose_bins(args.cells[blockIdx.x], args.tasks[task], args.effort.most_to_single, args.cuts[task],
+              shared);
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 namespace gdelta {
 
 inline constexpr std::uint64_t kAnsBinBits = 32;  ///< about what a bin takes in a head
-/// Where warps look for bins, tables at most for which one alone is tried: residuals of more hardly repeat.
-inline constexpr int kMostToSingle = 2;
 
 // Of clusters.
 inline constexpr std::uint64_t kFewestOfTable = 1024;  ///< residuals

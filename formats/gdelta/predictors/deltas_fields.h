@@ -18,7 +18,7 @@ GDELTA_HD inline HeadError parse_deltas_fields(Cursor& cursor, const PredictedCo
   GDELTA_ROLLED
   for (int link = 0; link < front.num_strides; ++link) {
     const std::uint64_t stride = cursor.varint();
-    if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > column.records)
+    if (cursor.failed || !is_stride(stride) || 4 * stride > column.records)
       return HeadError::corrupt;
     const Byte order = cursor.byte();
     if (cursor.failed || order < 1) return HeadError::corrupt;

@@ -67,6 +67,8 @@ inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;
 inline constexpr int kMaxStrides = 2;                    // beyond the tuple itself
 inline constexpr std::uint64_t kMaxStride = 1ull << 22;  // in tuples
+/// Whether values may be taken less those so many tuples before.
+constexpr bool is_stride(std::uint64_t tuples) { return tuples >= 2 && tuples <= kMaxStride; }
 inline constexpr std::uint64_t kFindStride = ~0ull;  // asked for in place of one: it is to be found
 inline constexpr std::uint64_t kMaxRecordBytes = 1ull << 16;
 inline constexpr std::uint64_t kMaxTupleBytes = 8 * kMaxTuple;
