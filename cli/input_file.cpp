@@ -12,8 +12,6 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kMostGotAtOnce = std::size_t{1} << 30;
-
 bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -58,7 +56,7 @@ std::optional<std::uint64_t> InputFile::bytes_left() const {
 
 Result<std::size_t> InputFile::read(std::span<std::byte> buffer) {
   for (;;) {
-    const ssize_t got = ::read(fd_, buffer.data(), std::min(buffer.size(), kMostGotAtOnce));
+    const ssize_t got = ::read(fd_, buffer.data(), std::min(buffer.size(), kMostBytesACall));
     if (got >= 0) {
       bytes_read_ += static_cast<std::uint64_t>(got);
       return static_cast<std::size_t>(got);
@@ -95,7 +93,7 @@ ReadAt InputFile::reader_at() const {
     std::size_t done = 0;
     while (done < buffer.size()) {
       const ssize_t got =
-          pread(fd, buffer.data() + done, std::min(buffer.size() - done, kMostGotAtOnce),
+          pread(fd, buffer.data() + done, std::min(buffer.size() - done, kMostBytesACall),
                 static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return fail_errno();

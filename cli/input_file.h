@@ -14,6 +14,9 @@
 
 namespace gdelta::cli {
 
+/// What a system call is asked to read or write at most.
+inline constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
+
 class InputFile {
  public:
   /// Opens `path`; "-" is stdin. Waits at a FIFO until somebody writes.

@@ -18,7 +18,6 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kMostPutAtOnce = std::size_t{1} << 30;
 constexpr std::size_t kHoleBytes = 4096;  // what file systems give or leave out
 
 tl::unexpected<Error> fail_exists() {
@@ -151,7 +150,7 @@ Result<void> OutputFile::write_through(std::span<const std::byte> bytes) {
     skipped_at_end_ = 0;
   }
   while (!bytes.empty()) {
-    const ssize_t put = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostPutAtOnce));
+    const ssize_t put = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostBytesACall));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       failed_ = true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -80,7 +81,8 @@ std::uint32_t part_groups_of(const DeviceEncode& encode, const cuda::CutShape& s
 Result<void> check_call(const DeviceEncode& encode) {
   if (auto checked = check_layout(encode.layout); !checked) return checked;
   if (encode.layout.columns.size() > cuda::kMostSplitColumns)
-    return fail(Errc::invalid_argument, "the device encodes records of at most 64 columns");
+    return fail(Errc::invalid_argument, "the device encodes records of at most " +
+                                            std::to_string(cuda::kMostSplitColumns) + " columns");
   if (encode.chunk_bytes > kMaxChunkBytes)
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
@@ -173,8 +175,7 @@ using AnsArgs =
 
 /// What kernels are given, for a column.
 struct ColumnArgs {
-  cuda::CutShape shape;
-  cuda::PlanArgs plan;
+  cuda::PlanArgs plan;  // its shape is all others
   cuda::MapChunksArgs maps;
   cuda::MakeDictionariesArgs dictionaries;
   cuda::PlanStepsArgs steps;
@@ -235,7 +236,6 @@ ColumnArgs take_column(cuda::ScratchLayout& layout, const DeviceEncode& encode,
   const TaskSums sums = sums_of(shape, encodes_ans(encode));
   const std::uint64_t chunks = shape.num_chunks, units = encodes_ans(encode) ? 0 : sums.units;
   ColumnArgs args{};
-  args.shape = shape;
   cuda::PackArgs& pack = args.pack;
   pack.num_tasks = shape.num_chunks;
   pack.tasks = layout.take<cuda::PackTask>(sums.tasks);
@@ -365,7 +365,8 @@ cuda::WrittenColumn written_column(const ColumnArgs& column, const cuda::TableCo
   written.maps = column.maps.maps;
   written.steps = column.steps.steps;
   written.mapped_checks = column.maps.part_checks;
-  if (column.shape.num_chunks > 0) written.mapped_parts = column.shape.parts_of(0);
+  const cuda::CutShape& shape = column.plan.shape;
+  if (shape.num_chunks > 0) written.mapped_parts = shape.parts_of(0);
   if (column.ans)
     std::visit(
         [&](const auto& ans) {
@@ -382,7 +383,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const EncodeArgs& call,
                            const std::vector<cuda::WrittenColumn>& columns,
                            const cuda::DeviceLayout& device_layout) {
   cuda::WriteArgs args{};
-  const cuda::CutShape& shape = call.columns.front().shape;
+  const cuda::CutShape& shape = call.columns.front().plan.shape;
   std::vector<std::byte> prefix(format::kStreamHeader.begin(), format::kStreamHeader.end());
   std::vector<std::byte> entry;
   if (shape.num_chunks > 0) {
@@ -403,8 +404,6 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const EncodeArgs& call,
   std::memcpy(&args.table_header, table.data(), sizeof args.table_header);
   args.table_header.num_chunks = shape.num_chunks;
   args.chunk_bytes = shape.chunk_records * encode.layout.record_bytes();
-  args.num_chunks = shape.num_chunks;
-  args.out = static_cast<unsigned char*>(encode.stream);
   args.first = columns.front();
   args.others = call.others;
   args.entries = call.entries;
@@ -446,8 +445,8 @@ cudaError_t launch_plan(const ColumnArgs& column, cudaStream_t stream) {
 template <class Word>
 cudaError_t launch_size_by_ans(const ColumnArgs& column, const cuda::AnsEncodeArgs<Word>& ans,
                                cudaStream_t stream) {
-  const cuda::SymbolOrdersArgs orders{.shape = column.shape,
-                                      .trials = cuda::OrderTrials(column.shape),
+  const cuda::SymbolOrdersArgs orders{.shape = column.plan.shape,
+                                      .trials = cuda::OrderTrials(column.plan.shape),
                                       .tasks = ans.tasks,
                                       .unit_starts = ans.unit_starts,
                                       .differs = ans.differs};
@@ -459,7 +458,7 @@ cudaError_t launch_size_by_ans(const ColumnArgs& column, const cuda::AnsEncodeAr
 }
 
 cudaError_t launch_size_by_pack(const ColumnArgs& column, cudaStream_t stream) {
-  const cuda::PackRange range = all_units(column.shape);
+  const cuda::PackRange range = all_units(column.plan.shape);
   if (!range.by_pages())
     if (auto error = cuda::launch_make_checks(column.checks, stream)) return error;
   if (auto error = cuda::launch_size_units(column.pack, range, stream)) return error;
@@ -476,10 +475,11 @@ cudaError_t launch_size(const ColumnArgs& column, cudaStream_t stream) {
 
 /// The sections of a column that hold residuals.
 cudaError_t launch_write(const ColumnArgs& column, cudaStream_t stream) {
-  if (!column.ans) return cuda::launch_write_pages(column.pack, all_units(column.shape), stream);
+  if (!column.ans)
+    return cuda::launch_write_pages(column.pack, all_units(column.plan.shape), stream);
   return std::visit(
       [&](auto ans) {
-        ans.num_tasks = column.shape.num_chunks;  // not the trials
+        ans.num_tasks = column.plan.shape.num_chunks;  // not the trials
         return cuda::launch_write_ans(ans, stream);
       },
       *column.ans);

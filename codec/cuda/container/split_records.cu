@@ -35,8 +35,8 @@ struct RecordStage {
     return shift == 0 ? low : __funnelshift_r(low, word_at(at / 4 + 1), shift);
   }
 
-  /// Bytes [begin, end) come to their place behind `begin`'s piece. The block calls it.
-  __device__ void load(const unsigned char* begin, const unsigned char* end) const {
+  /// Loads bytes [begin, end); gives where the first of them comes to be. The block calls it.
+  __device__ std::uint32_t load(const unsigned char* begin, const unsigned char* end) const {
     const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(begin) % kPiece);
     const unsigned char* const first = begin - lead;
     const auto bytes = static_cast<std::uint32_t>(end - first);
@@ -49,6 +49,7 @@ struct RecordStage {
       words[to] = piece.x, words[to + 1] = piece.y;
       words[to + 2] = piece.z, words[to + 3] = piece.w;
     }
+    return lead;
   }
 
  private:
@@ -171,9 +172,8 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * step; first < args.records;
        first += std::uint64_t{gridDim.x} * step) {
     const std::uint64_t end = min(first + step, args.records);
-    const unsigned char* const begin = args.values + first * args.record_bytes;
-    const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(begin) % kPiece);
-    stage.load(begin, args.values + end * args.record_bytes);
+    const std::uint32_t lead =
+        stage.load(args.values + first * args.record_bytes, args.values + end * args.record_bytes);
     __syncthreads();  // all of them are there
     for (std::uint32_t c = 0; c < args.num_columns; ++c) {
       const SplitColumn& column = args.columns[c];

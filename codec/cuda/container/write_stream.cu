@@ -125,18 +125,16 @@ __device__ std::uint32_t records_of(const WriteArgs& args, std::uint32_t chunk) 
   return args.first.pack.tasks[chunk].records;
 }
 
-template <bool kAlone, class Sink>
-__device__ void write_chunk_head(Sink& sink, const Columns<kAlone>& columns, std::uint32_t chunk) {
+/// Calls visit(number, column) for each column as well.
+template <bool kAlone, class Sink, class Visit>
+__device__ void write_chunk_head(Sink& sink, const Columns<kAlone>& columns, std::uint32_t chunk,
+                                 const Visit& visit) {
   format::write_chunk_fields(sink, records_of(columns.args, chunk), {});
-  for (std::uint32_t c = 0; c < columns.count(); ++c)
-    format::write_model(sink, ColumnToWrite(columns[c], chunk).model);
-}
-
-template <bool kAlone>
-__device__ std::uint64_t chunk_head_bytes(const Columns<kAlone>& columns, std::uint32_t chunk) {
-  format::ByteCount count;
-  write_chunk_head(count, columns, chunk);
-  return count.total;
+  for (std::uint32_t c = 0; c < columns.count(); ++c) {
+    const ColumnToWrite column(columns[c], chunk);
+    format::write_model(sink, column.model);
+    visit(c, column);
+  }
 }
 
 /// The chunk's entry in the index.
@@ -153,8 +151,8 @@ __device__ void write_entry(Sink& sink, std::uint32_t records, std::uint64_t blo
 template <class Sink>
 __device__ void write_end_head(Sink& sink, const WriteArgs& args) {
   // With one chunk or none there is nothing to find.
-  const bool has_index = args.num_chunks > 1;
-  sink.varint(has_index ? std::uint64_t{args.num_chunks} + 1 : 0);
+  const bool has_index = args.num_chunks() > 1;
+  sink.varint(has_index ? std::uint64_t{args.num_chunks()} + 1 : 0);
   if (has_index) sink.bytes({args.layout_entry, args.layout_entry_bytes});
 }
 
@@ -181,19 +179,16 @@ __global__ void __launch_bounds__(kSizeThreads)
   device::start_successor();
   device::wait_for_predecessor();
   const std::uint32_t chunk = blockIdx.x * kSizeThreads + threadIdx.x;
-  if (chunk >= args.num_chunks) return;
+  if (chunk >= args.num_chunks()) return;
   std::uint64_t payload = 0;
   bool has_tables = false;
   format::ByteCount head;
-  const std::uint32_t records = records_of(args, chunk);
-  format::write_chunk_fields(head, records, {});
-  for (std::uint32_t c = 0; c < columns.count(); ++c) {
-    const ColumnToWrite column(columns[c], chunk);
-    format::write_model(head, column.model);
+  write_chunk_head(head, columns, chunk, [&](std::uint32_t c, const ColumnToWrite& column) {
     columns[c].pack.results[chunk].section_at = payload;
     payload += column.column_bytes();
     has_tables |= column.has_tables();
-  }
+  });
+  const std::uint32_t records = records_of(args, chunk);
   const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.total, payload);
   for (std::uint32_t c = 0; c < columns.count(); ++c)
     columns[c].pack.results[chunk].section_at += frame;
@@ -216,7 +211,7 @@ __global__ void __launch_bounds__(kPlaceThreads)
   device::start_successor();
   device::wait_for_predecessor();
   __shared__ BlockSums warp_sums[kPlaceWarps];
-  const std::uint32_t num_chunks = args.num_chunks;
+  const std::uint32_t num_chunks = args.num_chunks();
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   TableChunk* const chunks = table_chunks(args);
   BlockSums carry{0, 0};
@@ -278,30 +273,28 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
                             std::uint32_t chunk) {
   const Columns<kAlone> columns{args};
   const int thread = threadIdx.x & 31;
-  const TableChunk& in_table = table_chunks(args)[chunk];
-  const std::uint64_t head_bytes = chunk_head_bytes(columns, chunk);
-  const std::uint64_t first_section = args.first.pack.results[chunk].section_at;
-  const std::uint64_t check_at = first_section - in_table.block_at - kCheckBytes;
-  Byte* const block = args.out + in_table.block_at;
+  std::uint64_t payload = 0;
+  format::ByteCount head;
+  write_chunk_head(head, columns, chunk, [&](std::uint32_t, const ColumnToWrite& column) {
+    payload += column.column_bytes();
+  });
+  const std::uint64_t frame = frame_bytes(format::BlockTag::chunk, head.total, payload);
+  const std::uint64_t check_at = frame - kCheckBytes;
+  Byte* const block = args.out() + args.first.pack.results[chunk].section_at - frame;
   WarpSink sink{block, thread};
-  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes,
-                            in_table.block_bytes - check_at - kCheckBytes);
-  write_chunk_head(sink, columns, chunk);
-  for (std::uint32_t c = 0; c < columns.count(); ++c) {
-    const PackArgs& pack = columns[c].pack;
-    const PackResult& result = pack.results[chunk];
-    if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::fill)
-      continue;
-    for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
-      args.out[result.section_at + b] = pack.tasks[chunk].decoded()[b];
-  }
+  format::write_block_frame(sink, format::BlockTag::chunk, head.total, payload);
+  write_chunk_head(sink, columns, chunk, [&](std::uint32_t, const ColumnToWrite& column) {
+    if (column.traits.device != format::DeviceDecoding::fill) return;
+    for (std::uint32_t b = thread; b < column.result.section_bytes; b += 32)
+      args.out()[column.result.section_at + b] = column.task.decoded()[b];
+  });
   __syncwarp();  // the head is written before it is hashed
   const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
   const auto check = static_cast<std::uint32_t>(hash);
   sink.le(kCheckBytes, check);
-  if (args.num_chunks == 1) return;  // there is no index
-  WarpSink entry{args.out + args.places->entries_at + args.entries[chunk], thread};
-  write_entry(entry, records_of(args, chunk), in_table.block_bytes, check);
+  if (args.num_chunks() == 1) return;  // there is no index
+  WarpSink entry{args.out() + args.places->entries_at + args.entries[chunk], thread};
+  write_entry(entry, records_of(args, chunk), frame + payload, check);
 }
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
@@ -314,7 +307,7 @@ __global__ void __launch_bounds__(kThreads)
   device::wait_for_predecessor();
   device::start_successor();
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
-  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
+  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks();
        chunk += warps)
     write_chunk<kAlone>(args, secret, chunk);
 }
@@ -341,7 +334,7 @@ __global__ void __launch_bounds__(kThreads)
     copy_rest_kernel(const __grid_constant__ WriteArgs args) {
   const Columns<kAlone> columns{args};
   device::wait_for_predecessor();
-  const std::uint64_t items = std::uint64_t{args.num_chunks} * kRawSlices;
+  const std::uint64_t items = std::uint64_t{args.num_chunks()} * kRawSlices;
   const bool has_tables = args.places->has_tables != 0;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
@@ -352,7 +345,7 @@ __global__ void __launch_bounds__(kThreads)
       const PackResult result = column.pack.results[chunk];
       const PackTask& task = column.pack.tasks[chunk];
       const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
-      Byte* const section = args.out + result.section_at;
+      Byte* const section = args.out() + result.section_at;
       if (traits.device == format::DeviceDecoding::copy)
         copy_anywhere(task.decoded(), section, result.section_bytes, thread, kCopying);
       if (has_tables && traits.codes_residuals && task.table_bytes > 0)
@@ -369,7 +362,7 @@ __global__ void write_ends_kernel(const __grid_constant__ WriteArgs args) {
   secret.load();
   device::wait_for_predecessor();
   const int thread = threadIdx.x;
-  Byte* const out = args.out;
+  Byte* const out = args.out();
   const StreamPlaces places = *args.places;
   if (thread == 0) {
     for (std::uint32_t i = 0; i < args.prefix_bytes; ++i) out[i] = args.prefix[i];
@@ -407,7 +400,7 @@ unsigned grid_of(std::uint64_t blocks) {
 
 template <bool kAlone>
 cudaError_t place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint32_t blocks = (args.num_chunks + kSizeThreads - 1) / kSizeThreads;
+  const std::uint32_t blocks = (args.num_chunks() + kSizeThreads - 1) / kSizeThreads;
   if (blocks > 0) {
     if (auto error =
             device::launch_after<size_blocks_kernel<kAlone>>(blocks, kSizeThreads, stream, args))
@@ -419,7 +412,7 @@ cudaError_t place_blocks(const WriteArgs& args, cudaStream_t stream) {
 template <bool kAlone>
 cudaError_t write_heads(const WriteArgs& args, cudaStream_t stream) {
   constexpr std::uint64_t kWarps = kThreads / 32;
-  const std::uint64_t chunks = args.num_chunks;
+  const std::uint64_t chunks = args.num_chunks();
   if (chunks == 0) return cudaSuccess;
   const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
   return device::launch_after<write_heads_kernel<kAlone>>(grid, kThreads, stream, args);
@@ -427,7 +420,7 @@ cudaError_t write_heads(const WriteArgs& args, cudaStream_t stream) {
 
 template <bool kAlone>
 cudaError_t copy_rest(const WriteArgs& args, cudaStream_t stream) {
-  const std::uint64_t chunks = args.num_chunks;
+  const std::uint64_t chunks = args.num_chunks();
   if (chunks == 0) return cudaSuccess;
   // Where no chunk is raw, blocks only ask whether theirs is.
   constexpr std::uint64_t kMostCopying = 2048;

@@ -49,7 +49,7 @@ struct ModelFields {
 /// A column of all chunks, packed.
 struct WrittenColumn {
   alignas(16) TableColumn in_table;
-  PackArgs pack;  // a task a chunk
+  PackArgs pack;  // a task a chunk; `out` is the stream
   ModelFields fields;
   ExactMaps maps;
   StepFields steps;
@@ -64,20 +64,20 @@ struct WriteArgs {
   unsigned char layout_entry[kLayoutEntryBytes + kMostMoreBytes];
   std::uint32_t prefix_bytes, layout_entry_bytes;
   ChunkTableHeader table_header;
-  std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
-  std::uint32_t num_chunks;
-  unsigned char* out;           // the stream
+  std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
   WrittenColumn first;          // of a record's columns
-  WrittenColumn* others;        // [num_columns - 1], by launch_keep_columns
-  std::uint64_t* entries;       // [num_chunks]: where a chunk's entry begins in the index
+  WrittenColumn* others;        // [num_columns() - 1], by launch_keep_columns
+  std::uint64_t* entries;       // [num_chunks()]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]
   unsigned char* table;         // the chunk table
   std::uint64_t* stream_bytes;  // [1]
 
   GDELTA_HD std::uint32_t num_columns() const { return table_header.num_columns; }
+  GDELTA_HD std::uint32_t num_chunks() const { return first.pack.num_tasks; }
+  GDELTA_HD unsigned char* out() const { return first.pack.out; }
 };
 
-/// Leaves columns behind the first where kernels find them: [num_columns - 1] of them.
+/// Leaves columns behind the first where kernels find them: [num_columns() - 1] of them.
 cudaError_t launch_keep_columns(const WriteArgs& args, const WrittenColumn* others,
                                 cudaStream_t stream);
 
