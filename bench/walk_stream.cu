@@ -55,8 +55,7 @@ format::ColumnModel model_of(const WalkShape& shape, Column column, std::uint64_
   return model;
 }
 
-}  // namespace
-
+/// Makes of walks, whole numbers, the values that the shape's map is for.
 void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType type) {
   if (!has_steps(shape)) return;
   const auto each = [&](auto number, auto value) {
@@ -75,23 +74,46 @@ void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType t
   if (type == ValueType::i32) each(std::int32_t{}, std::int32_t{});
 }
 
+/// Walks of a column alone.
+void fill_column(std::span<std::byte> values, const WalkShape& shape, Column column,
+                 std::uint64_t seed) {
+  fill_random_walks(values, column, shape.order, shape.exceptions, seed, shape.stride);
+  step_walks(values, shape, column.type);
+}
+
+}  // namespace
+
+void fill_walks(std::span<std::byte> records, const WalkShape& shape, const Layout& layout,
+                std::uint64_t seed) {
+  if (layout.columns.size() == 1) return fill_column(records, shape, layout.columns[0], seed);
+  const std::uint64_t record_bytes = layout.record_bytes(), count = records.size() / record_bytes;
+  std::uint64_t offset = 0;
+  for (const Column& column : layout.columns) {
+    const auto bytes = static_cast<std::uint64_t>(column.bytes());
+    std::vector<std::byte> own(count * bytes);
+    fill_column(own, shape, column, seed + offset);
+    for (std::uint64_t r = 0; r < count; ++r)
+      std::memcpy(records.data() + r * record_bytes + offset, own.data() + r * bytes, bytes);
+    offset += bytes;
+  }
+}
+
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
                             std::uint64_t chunk_bytes) {
   const Layout layout = parse_record(shape.record).value();
-  const Column column = layout.columns[0];
   const std::uint64_t records = records_per_chunk(chunk_bytes, layout.record_bytes());
   const std::uint64_t chunks = (total + chunk_bytes - 1) / chunk_bytes;
-  const format::ColumnModel model = model_of(shape, column, records);
+  ChunkPlan plan;
+  for (const Column& column : layout.columns) {
+    plan.columns.push_back(model_of(shape, column, records));
+    plan.maps.push_back(maps_of(shape, column.tuple));
+  }
   WalkStream walks;
   walks.values.resize(chunks);
   std::vector<std::vector<std::byte>> blocks(chunks);
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     walks.values[i].resize(records * layout.record_bytes());
-    fill_random_walks(walks.values[i], column, shape.order, shape.exceptions, i + 1, shape.stride);
-    step_walks(walks.values[i], shape, column.type);
-    ChunkPlan plan;
-    plan.columns = {model};
-    plan.maps = {maps_of(shape, column.tuple)};
+    fill_walks(walks.values[i], shape, layout, i + 1);
     blocks[i] = encode_chunk(walks.values[i], layout, false, plan);
   });
   walks.stream.assign(format::kStreamHeader.begin(), format::kStreamHeader.end());

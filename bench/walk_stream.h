@@ -11,7 +11,7 @@
 namespace gdelta::bench {
 
 struct WalkShape {
-  const char* record;  // one column; for device_encode any number
+  const char* record;  // maps and strides are for one column
   int order;
   double exceptions = 0;  // share of residuals that need four bits more
   Coder coder = Coder::pack;
@@ -26,8 +26,9 @@ struct WalkStream {
   StreamInfo info;
 };
 
-/// Makes of walks, whole numbers, the values that the shape's map is for.
-void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType type);
+/// Fills whole records with walks, other ones for each column, of which the values are made that the shape's map is for.
+void fill_walks(std::span<std::byte> records, const WalkShape& shape, const Layout& layout,
+                std::uint64_t seed);
 
 /// About `total` bytes of values in chunks as encoders cut them for `chunk_bytes`.
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes);

@@ -4,7 +4,7 @@ target_compile_features(gdelta_options INTERFACE cxx_std_20)
 target_compile_options(gdelta_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-unknown-pragmas -ffp-contract=off>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${GDELTA_WERROR}>>:-Werror>
-  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall -fmad=false>)
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wno-unknown-pragmas -fmad=false>)
 if(GDELTA_ASAN)
   # GCC's manual warns that sanitizers give this warning false positives; the other builds keep it.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -14,11 +14,19 @@ SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_la
   segments.starts = layout.take<std::uint32_t>(segments.room);
   segments.residual_bytes = call.decoded_bytes;
   segments.residuals = layout.take<unsigned char>(
-      call.decoded_bytes + kResidualsRoom * call.num_chunks * device_layout.num_slots);
+      call.decoded_bytes + kApartRoom * call.num_chunks * device_layout.num_slots);
   segments.offsets = call.offsets;
   segments.num_offsets = call.num_offsets;
   segments.slot = device_layout.num_slots - 1;
   return segments;
+}
+
+ApartColumns take_apart(ScratchLayout& layout, const DeviceLayout& device_layout,
+                        const DecodeCall& call) {
+  if (!device_layout.apart) return {};
+  return {.columns = layout.take<unsigned char>(call.decoded_bytes + kApartRoom * call.num_chunks *
+                                                                         device_layout.num_slots),
+          .bytes = call.decoded_bytes};
 }
 
 }  // namespace
@@ -53,6 +61,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.verdict_cells =
       layout.take<unsigned long long>(call.prepared_pages.empty() ? 0 : num_chunks);
   scratch.segments = take_segments(layout, device_layout, call);
+  scratch.apart = take_apart(layout, device_layout, call);
   return scratch;
 }
 

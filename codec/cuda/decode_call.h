@@ -55,6 +55,7 @@ struct DecodeScratch {
   unsigned long long* tickets;        // [device_layout.classes.size()]
   unsigned long long* verdict_cells;  // [num_chunks], of prepared chunks
   SegmentPlaces segments;
+  ApartColumns apart;
 };
 
 /// Of `call` num_chunks, decoded_bytes, lengths, kinds and prepared_pages are looked at, and where its offsets go.

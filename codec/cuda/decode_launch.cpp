@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "codec/cuda/container/join_records_cuda.h"
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/container/place_tasks_cuda.h"
 #include "codec/cuda/container/take_heads_cuda.h"
@@ -57,8 +58,11 @@ bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& k
          kinds.segments || (kinds.page_coders & ~(1u << kCheckedPages)) != 0 ||
          !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),
                       [&](const TableColumn& column) {
-                        return has_whole_words(value_bytes(static_cast<ValueType>(column.type)),
-                                               column.tuple, device_layout.record_bytes) &&
+                        const int bytes = value_bytes(static_cast<ValueType>(column.type));
+                        const std::uint64_t record_bytes =
+                            device_layout.apart ? static_cast<std::uint64_t>(bytes) * column.tuple
+                                                : device_layout.record_bytes;
+                        return has_whole_words(bytes, column.tuple, record_bytes) &&
                                (kinds.page_coders == 0 || !is_wide(column.tuple));
                       });
 }
@@ -156,7 +160,8 @@ ParseArgs parse_args(const DeviceLayout& device_layout, const DecodeCall& call,
           .kinds = call.kinds,
           .verify = call.verify,
           .stride_pages = 0,
-          .segments = scratch.segments};
+          .segments = scratch.segments,
+          .apart = scratch.apart};
 }
 
 // All heads parsed, or found to be those that are known, and pages counted. `stride_pages`: the widths that have a launch for
@@ -496,6 +501,17 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& a
                                     .differs_at = scratch.differs_at};
     if (auto error = launch_compare_checks(compare, stream)) return error;
   }
+  if (device_layout.apart) {
+    const JoinRecordsArgs join{
+        .tasks = scratch.tasks,
+        .table = call.table,
+        .first_chunk = call.first_chunk,
+        .num_chunks = call.num_chunks,
+        .num_columns = static_cast<std::uint32_t>(device_layout.columns.size()),
+        .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes),
+        .out = call.out};
+    if (auto error = launch_join_records(join, call.decoded_bytes, stream)) return error;
+  }
   const SettleArgs settle{.num_chunks = call.num_chunks,
                           .damaged_at = scratch.damaged_at,
                           .differs_at = scratch.differs_at,
@@ -507,7 +523,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& a
 cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               std::size_t column, DevicePages& pages, cudaStream_t stream) {
   ScratchLayout layout(call.scratch);
-  const DecodeScratch scratch = take_scratch(layout, device_layout, call);
+  DecodeScratch scratch = take_scratch(layout, device_layout, call);
+  scratch.apart = {};  // readers tell records by where these would go
   const std::uint32_t slot = device_layout.columns[column].slot;
   const auto slots =
       std::find_if(device_layout.classes.begin(), device_layout.classes.end(),

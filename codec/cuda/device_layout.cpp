@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "codec/cuda/container/join_records_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/pages/column_task.h"
 
@@ -13,6 +14,16 @@ namespace gdelta::cuda {
 namespace {
 
 int class_tuple(const Column& column) { return is_wide(column.tuple) ? kMaxTuple : column.tuple; }
+
+// Columns that store their values between those of others write parts of sectors of memory, again and again, which takes up
+// to four times as long as one more read and write of all values (docs/pages.md).
+bool are_apart(const Layout& layout, bool in_segments) {
+  constexpr int kSectorBytes = 32;
+  const auto has_sectors = [](const Column& column) { return column.bytes() % kSectorBytes == 0; };
+  return layout.columns.size() > 1 && layout.columns.size() <= kMostJoinedColumns &&
+         layout.record_bytes() <= kMostJoinedBytes && !in_segments &&
+         !std::ranges::all_of(layout.columns, has_sectors);
+}
 
 }  // namespace
 
@@ -61,6 +72,7 @@ DeviceLayout make_device_layout(const Layout& layout, bool in_segments) {
   }
   device_layout.num_slots = static_cast<std::uint32_t>(order.size());
   device_layout.in_segments = in_segments;
+  device_layout.apart = are_apart(layout, in_segments);
   if (in_segments) {
     device_layout.classes.push_back({.value_bytes = value_bytes(format::kLengthColumn.type),
                                      .tuple = format::kLengthColumn.tuple,

@@ -25,6 +25,7 @@ struct DeviceLayout {
   std::uint32_t num_slots = 0;  // columns, and one for opaque chunks
   std::uint32_t opaque_slot = 0;
   bool in_segments = false;  // lengths have a slot, too: the last one
+  bool apart = false;        // columns are decoded each by itself, then joined to records
   std::vector<TableColumn> columns;
   std::vector<SlotClass> classes;  // by width, then tuple
 };

@@ -96,12 +96,14 @@ class ReadyTable {
                            .out = made_for<unsigned char>(head.decoded_at),
                            .out_at = head.decoded_at,
                            .chunk = chunk,
-                           .in_segments = segments.lengths > 0};
+                           .in_segments = segments.lengths > 0,
+                           .apart = device_layout_.apart && !opaque};
     const auto* const fields =
         reinterpret_cast<const format::Byte*>(head.bytes.data()) + known.fields_at;
     if (has_segments(head) && !add_segments(place, segments, parsed.lengths, fields)) return false;
     for (std::size_t c = 0; c < parsed.columns.size(); ++c) {
-      if (!add_column(place, column_place(layout, opaque, c), parsed.columns[c], fields, Base::out))
+      if (!add_column(place, column_place(layout, opaque, c), parsed.columns[c], fields,
+                      place.apart ? Base::columns : Base::out))
         return false;
     }
     const std::uint64_t decoded_bytes = parsed.records * layout.record_bytes();
@@ -153,6 +155,7 @@ class ReadyTable {
         static_cast<std::uint32_t>(format::tuple_bytes(format::kLengthColumn));
     of_lengths.out = made_for<unsigned char>(before.lengths * sizeof(std::uint32_t));
     of_lengths.in_segments = false;
+    of_lengths.apart = false;
     const ColumnPlace column{format::kLengthColumn, 0, device_layout_.num_slots - 1, 0};
     if (!add_column(of_lengths, column, lengths, fields, Base::lengths)) return false;
     SegmentedChunk& chunk = segments_[place.chunk];
@@ -188,6 +191,7 @@ class ReadyTable {
     args.stream = made_for<const unsigned char>(0);
     args.num_slots = device_layout_.num_slots;
     args.segments.residuals = made_for<unsigned char>(0);
+    args.apart.columns = made_for<unsigned char>(0);
     const std::size_t at = of_column.slot * num_chunks_ + place.chunk;
     ColumnTask& task = tasks_[at];
     MapTask& maps = map_tasks_[at];

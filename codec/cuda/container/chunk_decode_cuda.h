@@ -36,8 +36,14 @@ struct DecodeCounts {
       nullptr;  // [num_tasks]: of ColumnPath::page_segments; null: there are none
 };
 
-/// What the residuals of each column take beside themselves: they begin at a multiple of 16.
-inline constexpr std::uint64_t kResidualsRoom = 16 + kSegmentPagesRoom;
+/// What each column that is decoded to a place of its own takes beside itself: it begins at a multiple of 16.
+inline constexpr std::uint64_t kApartRoom = 16 + kSegmentPagesRoom;
+
+/// Where columns are decoded each by itself, before they are joined to records; null: their values go to records at once.
+struct ApartColumns {
+  unsigned char* columns = nullptr;  // 16-byte aligned
+  std::uint64_t bytes = 0;           // of all of them
+};
 
 /// Where chunks put what they say of their segments; 16-byte aligned each. Empty if none says them.
 struct SegmentPlaces {
@@ -92,6 +98,7 @@ struct ParseArgs {
   bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
   std::uint32_t stride_pages;  // bit w: there is a launch for ColumnPath::page_strides of w bytes
   SegmentPlaces segments = {};
+  ApartColumns apart = {};
 
   GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }
 };

@@ -162,6 +162,7 @@ __device__ inline bool place_lengths(const ParseArgs& args, const ChunkPlace& pl
   of_lengths.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(kLengths));
   of_lengths.out = reinterpret_cast<unsigned char*>(segments.lengths + at);
   of_lengths.in_segments = false;
+  of_lengths.apart = false;
   return true;
 }
 
@@ -227,7 +228,8 @@ struct TableView {
             .out = args.out + out_at,
             .out_at = out_at,
             .chunk = chunk,
-            .in_segments = in_segments};
+            .in_segments = in_segments,
+            .apart = args.apart.columns != nullptr && chunks[chunk].opaque == 0};
   }
 };
 
@@ -247,6 +249,8 @@ __device__ inline void visit_chunks(const ParseArgs& args, const Look& look, con
     Errc code = Errc::ok;
     if (out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at)
       code = Errc::output_too_small;
+    else if (args.apart.columns != nullptr && out_at + place.decoded_bytes > args.apart.bytes)
+      code = Errc::corrupt;  // or the table has others than these
     else if (place.block_at > args.stream_bytes ||
              place.block_bytes > args.stream_bytes - place.block_at)
       code = Errc::truncated;

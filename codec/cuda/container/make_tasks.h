@@ -49,6 +49,7 @@ struct ChunkPlace {
   std::uint64_t out_at;  // from the content of the first chunk on
   std::uint32_t chunk;
   bool in_segments;
+  bool apart;  // its columns go to ParseArgs::apart
 };
 
 /// A column, or the lengths of segments.
@@ -59,19 +60,19 @@ struct ColumnPlace {
   std::uint32_t offset;  // in the record
 };
 
-/// Where the residuals of a column of segments go, of so many bytes and columns before it. Columns do not overlap, and begin at
+/// Where a column goes that has a place of its own, of so many bytes and columns before it. Columns do not overlap, and begin at
 /// multiples of 16.
-GDELTA_HD constexpr std::uint64_t residuals_at(std::uint64_t bytes_before,
-                                               std::uint64_t columns_before) {
-  return (bytes_before + kResidualsRoom * columns_before) / 16 * 16;
+GDELTA_HD constexpr std::uint64_t apart_at(std::uint64_t bytes_before,
+                                           std::uint64_t columns_before) {
+  return (bytes_before + kApartRoom * columns_before) / 16 * 16;
 }
-GDELTA_HD inline unsigned char* residuals_of(const ParseArgs& args, const ChunkPlace& place,
-                                             const ColumnPlace& column) {
+GDELTA_HD inline std::uint64_t apart_at(const ParseArgs& args, const ChunkPlace& place,
+                                        const ColumnPlace& column) {
   const std::uint64_t columns_before =
       static_cast<std::uint64_t>(place.chunk) * args.num_slots + column.number;
   const std::uint64_t bytes_before =
       place.out_at + static_cast<std::uint64_t>(place.records) * column.offset;
-  return args.segments.residuals + residuals_at(bytes_before, columns_before);
+  return apart_at(bytes_before, columns_before);
 }
 
 GDELTA_HD inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
@@ -84,9 +85,11 @@ GDELTA_HD inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& p
   task.section = args.stream + task.section_at;
   task.directory = place.head + head.part_ends_at;
   task.fields = place.head + head.fields_at;
-  task.out = place.out + of_column.offset;
+  task.out = place.apart ? args.apart.columns + apart_at(args, place, of_column)
+                         : place.out + of_column.offset;
   task.records = place.records;
-  task.record_bytes = place.record_bytes;
+  task.record_bytes =
+      place.apart ? static_cast<std::uint32_t>(format::tuple_bytes(column)) : place.record_bytes;
   task.page_groups = model.section.part_groups;
   task.chunk = place.chunk;
   task.num_strides = model.front.num_strides;
@@ -102,7 +105,7 @@ GDELTA_HD inline ColumnTask make_task(const ParseArgs& args, const ChunkPlace& p
   }
   if (prediction == format::DevicePrediction::segments) {
     task.num_strides = kSegmentLinks;
-    unsigned char* const residuals = residuals_of(args, place, of_column);
+    unsigned char* const residuals = args.segments.residuals + apart_at(args, place, of_column);
     task.segments = {fields, residuals};
     if (path != ColumnPath::page_segments) {
       task.segments.residuals = task.out;

@@ -35,6 +35,7 @@ struct PlaceTasksArgs {
   unsigned long long* differs_at;  // [num_chunks]: likewise
   CountArgs count;                 // of all tasks; its counts are not looked at
   SegmentPlaces segments;          // empty if no chunk says them
+  unsigned char* columns;          // as of ApartColumns
 };
 
 /// Records of a kind: from where in the table, and to where.
@@ -59,7 +60,8 @@ __device__ std::uint64_t base_of(const PlaceShape& shape, std::uint32_t slot, Ba
   const PlaceTasksArgs& args = shape.args;
   const std::uint64_t add = shape.bases[static_cast<int>(base)], first = args.first_chunk;
   if (base == Base::out) return add - decoded_at;
-  if (base == Base::residuals) return add - residuals_at(decoded_at, first * args.num_slots);
+  if (base == Base::residuals || base == Base::columns)
+    return add - apart_at(decoded_at, first * args.num_slots);
   // Records of the slots before are fewer here than in the table.
   if (base == Base::lane_maps)
     return add - slot * (args.table_chunks - args.num_chunks) * sizeof(LaneMaps);
@@ -187,6 +189,7 @@ PlaceShape shape_of(const PlaceTasksArgs& args) {
   base(Base::damaged_at) = from_made(args.damaged_at) - args.first_chunk * sizeof *args.damaged_at;
   base(Base::chunk) = -(args.first_chunk << 32);
   base(Base::residuals) = from_made(args.segments.residuals);
+  base(Base::columns) = from_made(args.columns);
   base(Base::lengths) = from_made(args.segments.lengths);
   base(Base::starts) = from_made(args.segments.starts);
   base(Base::offsets) = from_made(args.segments.offsets);
@@ -218,7 +221,8 @@ cudaError_t launch_place_tasks(const ParseArgs& args, const ReadyArgs& ready, cu
                                      .damaged_at = args.damaged_at,
                                      .differs_at = args.differs_at,
                                      .count = args.count,
-                                     .segments = args.segments});
+                                     .segments = args.segments,
+                                     .columns = args.apart.columns});
   std::uint32_t threads = args.count.num_tickets;
   for (const RecordRow& row : shape.rows) threads = std::max(threads, args.num_chunks * row.words);
   const dim3 grid(std::max(blocks_for(threads), kNumTaskCounts * shape.count_blocks),

@@ -25,8 +25,9 @@ enum class Base : std::uint8_t {
   starts,        // where they begin
   offsets,       // likewise, for the caller; null if nobody asks
   first_record,  // of a chunk that says its segments, less that of the first one
+  columns,       // that are decoded each by itself
 };
-inline constexpr std::uint32_t kNumBases = 14;
+inline constexpr std::uint32_t kNumBases = 15;
 
 /// Which pages or parts are counted.
 enum class TaskCount : std::uint8_t { warp_pages, map_pages, block_pages, parts, segment_pages };

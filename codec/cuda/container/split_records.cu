@@ -1,6 +1,7 @@
 // A block takes stretches of records into shared memory, and writes what each column has of them.
 #include <algorithm>
 
+#include "codec/cuda/container/small_divisor.cuh"
 #include "codec/cuda/container/split_records_cuda.h"
 #include "gdelta/types.h"
 #include "kernels/device/launch.cuh"
@@ -66,19 +67,6 @@ struct RecordStage {
   }
 };
 
-/// Numbers below 2^16 divided by one that is known when the kernel runs.
-class SmallDivisor {
- public:
-  __device__ explicit SmallDivisor(std::uint32_t divisor)
-      : one_(divisor == 1), inverse_(divisor == 1 ? 0 : ~0u / divisor + 1) {}
-  __device__ std::uint32_t quotient(std::uint32_t number) const {
-    return one_ ? number : __umulhi(number, inverse_);
-  }
-
- private:
-  bool one_;
-  std::uint32_t inverse_;
-};
 static_assert(kMostRecordBytes <= 1 << 16 && kUsualStage <= 1 << 16);
 
 /// What a stretch has of a column: bytes [begin, end) of it.

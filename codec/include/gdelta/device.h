@@ -98,8 +98,8 @@ struct DeviceDecode {
   std::uint64_t num_offsets = 0;  ///< room there: more than the segments that begin
 };
 
-/// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk, and if chunks say
-/// their segments as much as they decode to, and 8 bytes a segment.
+/// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk; as much as they decode to if records have
+/// several columns or chunks say their segments; and 8 bytes a segment.
 /// Errors      invalid_argument (a range outside the table), unsupported_backend
 Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t first_chunk,
@@ -116,7 +116,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Complexity  a launch for each column, if they are four at most, and chunks are prepared, pages few (docs/pages.md), and the
 ///             call is not recorded for a graph. Otherwise three to about ten whatever the number of chunks, the fewer
 ///             the more `table->kinds` denies; three or more behind them if chunks say their segments; one
-///             more for each further width or tuple among the columns. From compute capability 9.0
+///             more for each further width or tuple among the columns, and one that makes records of several. From compute capability 9.0
 ///             on, all but the first may start before the one before them is done
 /// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);

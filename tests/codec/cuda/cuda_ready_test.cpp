@@ -165,6 +165,8 @@ class LeftTasks {
     args_.out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
     args_.out_bytes = chunks_.decoded_bytes;
     args_.kinds = chunks_.ready.kinds;
+    if (layout_.apart)
+      args_.apart = {reinterpret_cast<unsigned char*>(0x2000000), chunks_.decoded_bytes};
     args_.verify = verify;
     args_.tasks = layout.take<cuda::ColumnTask>(num_tasks_);
     args_.map_tasks = layout.take<cuda::MapTask>(num_tasks_);

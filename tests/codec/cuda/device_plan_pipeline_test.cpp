@@ -20,7 +20,7 @@ using cuda::DevicePlanPipeline;
 
 constexpr std::uint64_t kFlightBytes = 32u << 20, kMuchMemory = 4ull << 30;
 
-EncodeSettings at_level(int level, std::optional<Coder> coder = std::nullopt) {
+EncodeSettings settings_at(int level, std::optional<Coder> coder = std::nullopt) {
   EncodeSettings settings;
   settings.level = level;
   settings.coder = coder;
@@ -81,7 +81,7 @@ TEST(CudaDevicePlanSmall, WritesTheBlocksOfTheCpu) {
       for (const std::optional<Coder> coder :
            {std::optional<Coder>(), std::optional(Coder::pack), std::optional(Coder::ans)}) {
         Chunks chunks(layout, 700, 131, 3, pattern);
-        expect_blocks_of_cpu(chunks, at_level(1, coder));
+        expect_blocks_of_cpu(chunks, settings_at(1, coder));
       }
     }
   }
@@ -94,7 +94,7 @@ TEST(CudaDevicePlanSmall, WritesTheBlocksOfTheCpuWhateverIsAsked) {
     for (const std::optional<int> order :
          {std::optional<int>(), std::optional(0), std::optional(5)}) {
       Chunks chunks(layout, 640, 640, 2, Pattern::smooth);
-      EncodeSettings settings = at_level(1);
+      EncodeSettings settings = settings_at(1);
       settings.maps = maps;
       settings.order = order;
       expect_blocks_of_cpu(chunks, settings);
@@ -127,7 +127,7 @@ TEST(CudaDevicePlanSmall, TakesTheStrideOfRowsAsTheCpuDoes) {
           values[at] = plane[at % kPlane] + static_cast<std::uint32_t>(random() % 64);
         chunks.jobs[i].rows = rows;
       }
-      EncodeSettings settings = at_level(1);
+      EncodeSettings settings = settings_at(1);
       settings.stride = asked;
       expect_blocks_of_cpu(chunks, settings);
     }
@@ -142,8 +142,8 @@ TEST(CudaDevicePlanSmall, MakesOneChunkOfEachJob) {
        {std::tuple{4097u, 4097u, 1u}, std::tuple{4224u, 4223u, 2u}, std::tuple{1u, 1u, 3u},
         std::tuple{5000u, 5000u, 1u}}) {
     Chunks chunks(layout, records, last, count, Pattern::smooth);
-    expect_blocks_of_cpu(chunks, at_level(1));
-    expect_blocks_of_cpu(chunks, at_level(1, Coder::ans), 1);
+    expect_blocks_of_cpu(chunks, settings_at(1));
+    expect_blocks_of_cpu(chunks, settings_at(1, Coder::ans), 1);
   }
 }
 
@@ -153,7 +153,7 @@ TEST(CudaDevicePlanSmall, EndsWhenTheCallerStops) {
   Workers workers(1);
   DevicePlanPipeline pipeline(0, 2000, kMuchMemory, workers);
   ProgressMeter progress([](std::uint64_t, void*) { return false; }, nullptr);
-  const auto done = pipeline.run(chunks.jobs, at_level(1), progress);
+  const auto done = pipeline.run(chunks.jobs, settings_at(1), progress);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Errc::cancelled);
 }
@@ -213,10 +213,10 @@ TEST(CudaDevicePlanSmall, TakesChunksOfOneLengthAndLayout) {
   lengths.add("u8", 128, 1, true);
   lengths.add("f64", 2 * kMiB);
   const std::string wanted = "1 host, 6 device, 2 device, 2 device, 3 device, 5 host, 1 device";
-  EXPECT_EQ(lengths.cut(at_level(1)), wanted);
-  EXPECT_EQ(lengths.cut(at_level(1, Coder::ans)), wanted);
-  EXPECT_EQ(lengths.cut(at_level(1), 0), "20 host");
-  EXPECT_EQ(lengths.cut(at_level(1), 6 * kMiB), "1 host, 6 device, 2 device, 2 device, 9 host");
+  EXPECT_EQ(lengths.cut(settings_at(1)), wanted);
+  EXPECT_EQ(lengths.cut(settings_at(1, Coder::ans)), wanted);
+  EXPECT_EQ(lengths.cut(settings_at(1), 0), "20 host");
+  EXPECT_EQ(lengths.cut(settings_at(1), 6 * kMiB), "1 host, 6 device, 2 device, 2 device, 9 host");
 }
 
 TEST(CudaDevicePlanSmall, TakesChunksOfArraysWithTheSameRows) {
@@ -225,33 +225,33 @@ TEST(CudaDevicePlanSmall, TakesChunksOfArraysWithTheSameRows) {
   lengths.back().rows = {.row_records = 50};
   lengths.add("i32", kMiB, 2);
   lengths.back().rows = {.row_records = 50};
-  EXPECT_EQ(lengths.cut(at_level(1)), "1 device, 1 device, 1 device, 1 device");
+  EXPECT_EQ(lengths.cut(settings_at(1)), "1 device, 1 device, 1 device, 1 device");
 }
 
 // Of more than 32 groups, device_encode makes whole ones.
 TEST(CudaDevicePlanSmall, TakesLongChunksThatAreNoWholeGroupsAlone) {
   Lengths lengths;
   lengths.add("i32", (1 << 20) + 4, 2);
-  EXPECT_EQ(lengths.cut(at_level(1)), "1 device, 1 device");
+  EXPECT_EQ(lengths.cut(settings_at(1)), "1 device, 1 device");
 }
 
 TEST(CudaDevicePlanSmall, LeavesWhatItPlansOtherwiseToTheHost) {
   Lengths lengths;
   lengths.add("i32", 1 << 20, 4);
-  EXPECT_EQ(lengths.cut(at_level(1)), "4 device");
-  EXPECT_EQ(lengths.cut(at_level(2)), "4 host");
-  EXPECT_EQ(lengths.cut(at_level(5, Coder::ans)), "4 host");
-  EXPECT_EQ(lengths.cut(at_level(1, Coder::zstd)), "4 host");
-  EXPECT_EQ(lengths.cut(at_level(1, Coder::raw)), "4 host");
-  EncodeSettings settings = at_level(1);
+  EXPECT_EQ(lengths.cut(settings_at(1)), "4 device");
+  EXPECT_EQ(lengths.cut(settings_at(2)), "4 host");
+  EXPECT_EQ(lengths.cut(settings_at(5, Coder::ans)), "4 host");
+  EXPECT_EQ(lengths.cut(settings_at(1, Coder::zstd)), "4 host");
+  EXPECT_EQ(lengths.cut(settings_at(1, Coder::raw)), "4 host");
+  EncodeSettings settings = settings_at(1);
   settings.plain_bytes = true;
   EXPECT_EQ(lengths.cut(settings), "4 host");
-  settings = at_level(1);
+  settings = settings_at(1);
   settings.residuals = true;
   EXPECT_EQ(lengths.cut(settings), "4 host");
   const std::vector<std::uint32_t> of_chunk{1 << 18};
   lengths.back().segments.lengths = of_chunk;
-  EXPECT_EQ(lengths.cut(at_level(1)), "3 device, 1 host");
+  EXPECT_EQ(lengths.cut(settings_at(1)), "3 device, 1 host");
 }
 
 TEST(CudaDevicePlan, TheBackendWritesTheBlocksOfTheCpu) {
@@ -265,7 +265,7 @@ TEST(CudaDevicePlan, TheBackendWritesTheBlocksOfTheCpu) {
     const std::uint64_t records = (1 << 20) / layout.record_bytes() / 128 * 128;
     Chunks chunks(layout, records, records / 3, 70, Pattern::smooth);
     const Bytes head(128, std::byte{3});
-    for (const EncodeSettings& settings : {at_level(1), at_level(1, Coder::ans)}) {
+    for (const EncodeSettings& settings : {settings_at(1), settings_at(1, Coder::ans)}) {
       std::vector<EncodeJob> jobs = chunks.jobs;
       jobs.insert(jobs.begin(), {.values = head, .layout = &bytes, .opaque = true, .block = {}});
       std::vector<EncodeJob> wanted = jobs;

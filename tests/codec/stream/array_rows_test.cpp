@@ -41,7 +41,7 @@ FileMaker like_planes() {
   return array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows));
 }
 
-EncodeOptions at_level(int level) {
+EncodeOptions options_at(int level) {
   EncodeOptions options = encode_on_cpu();
   options.level = level;
   return options;
@@ -70,8 +70,8 @@ Strides strides_taken(const Bytes& file, const EncodeOptions& options) {
 
 TEST(ArrayRows, AreStridesOfLevelsThatLookForNone) {
   for (const int level : {1, 2}) {
-    EXPECT_EQ(strides_taken(like_rows().bytes(), at_level(level)), Strides{kColumns}) << level;
-    EXPECT_EQ(strides_taken(like_planes().bytes(), at_level(level)), Strides{kColumns * kRows})
+    EXPECT_EQ(strides_taken(like_rows().bytes(), options_at(level)), Strides{kColumns}) << level;
+    EXPECT_EQ(strides_taken(like_planes().bytes(), options_at(level)), Strides{kColumns * kRows})
         << level;
   }
 }
@@ -79,17 +79,17 @@ TEST(ArrayRows, AreStridesOfLevelsThatLookForNone) {
 TEST(ArrayRows, AreLeftWhereTheySaveNothing) {
   const FileMaker noise =
       array_of({kPlanes, kRows, kColumns}, repeating(kColumns * kRows * kPlanes));
-  EXPECT_EQ(strides_taken(noise.bytes(), at_level(1)), Strides{0});
+  EXPECT_EQ(strides_taken(noise.bytes(), options_at(1)), Strides{0});
   // What repeats is no row.
   const FileMaker other = array_of({kPlanes, kRows, kColumns}, repeating(kColumns - 1));
-  EXPECT_EQ(strides_taken(other.bytes(), at_level(1)), Strides{0});
+  EXPECT_EQ(strides_taken(other.bytes(), options_at(1)), Strides{0});
   const FileMaker flat = array_of({kPlanes * kRows * kColumns}, repeating(kColumns));
-  EXPECT_EQ(strides_taken(flat.bytes(), at_level(1)), Strides{0});
+  EXPECT_EQ(strides_taken(flat.bytes(), options_at(1)), Strides{0});
 }
 
 TEST(ArrayRows, TooLongForAChunkAreLeft) {
   const Bytes file = like_planes().bytes();
-  EncodeOptions options = at_level(1);
+  EncodeOptions options = options_at(1);
   static_assert(46 * 128 < 4 * kColumns * kRows && 47 * 128 >= 4 * kColumns * kRows);
   options.chunk_bytes = 4 * 47 * 128;
   EXPECT_EQ(strides_taken(file, options).at(1), kColumns * kRows);
@@ -98,7 +98,7 @@ TEST(ArrayRows, TooLongForAChunkAreLeft) {
 }
 
 TEST(ArrayRows, WhatIsAskedForComesFirst) {
-  EncodeOptions options = at_level(1);
+  EncodeOptions options = options_at(1);
   options.stride = 2 * kColumns;
   EXPECT_EQ(strides_taken(like_rows().bytes(), options), Strides{2 * kColumns});
   // One that is to be found is known here.
@@ -111,7 +111,7 @@ TEST(ArrayRows, AreNotLookedForWhereMapsAreNotWorthIt) {
   const Bytes values = near_lanes([](int lane) { return lane >= 2; });
   const FileMaker file =
       with_data(format::npy_file(format::npy_literal("|u1", "(4, 32, 4)"), values.size()), values);
-  const auto info = inspect(compress(file.bytes(), at_level(1)).value());
+  const auto info = inspect(compress(file.bytes(), options_at(1)).value());
   const ChunkInfo& chunk = info->chunks.at(1);
   EXPECT_EQ(to_string(info->layouts.at(chunk.layout)), "u8x4");
   EXPECT_EQ(chunk.columns.at(0).coder, Coder::raw);
@@ -124,7 +124,7 @@ TEST(ArrayRows, AreCandidatesOfLevelsThatLookForStrides) {
     return array_of(shape, repeating(kLong)).bytes();
   };
   for (const int level : {3, 5}) {
-    EncodeOptions options = at_level(level);
+    EncodeOptions options = options_at(level);
     options.coder = Coder::pack;
     EXPECT_EQ(strides_taken(long_rows({40, kLong}), options), Strides{kLong}) << level;
     EXPECT_EQ(strides_taken(long_rows({40 * kLong}), options), Strides{0}) << level;
@@ -138,7 +138,8 @@ TEST(ArrayRows, EachArrayHasItsOwn) {
   FileMaker zip = zip_file("a.npy", like_rows());
   zip.append(zip_file("b.npy", flat)).append(zip_file("c.npy", like_planes()));
   zip.append(zip_file("d.npy", array_of({kRows * kPlanes, 70}, repeating(70))));
-  EXPECT_EQ(strides_taken(zip.bytes(), at_level(1)), (Strides{kColumns, 0, kColumns * kRows, 70}));
+  EXPECT_EQ(strides_taken(zip.bytes(), options_at(1)),
+            (Strides{kColumns, 0, kColumns * kRows, 70}));
 }
 
 }  // namespace
