@@ -289,6 +289,9 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                        device::warp_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0);
   const bool is_staged =
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
+  // Wide tuples that do not fit leave some lanes at a time.
+  constexpr int kSlabLanes = slab_lanes(ValueBytes);
+  const bool in_slabs = kKind == AnsKind::any && !is_staged && stage_bytes > 0;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
   const unsigned run_bytes = kAnsRun * tuple_bytes;
@@ -389,6 +392,18 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         ans_page::scatter_run<ValueBytes>(
             values, count, stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes,
             tuple_bytes, ValueBytes != 3);
+      } else if (in_slabs) {
+        const int of_slab = lane % kSlabLanes, slab = lane - of_slab;
+        const std::uint32_t slab_bytes = min(kSlabLanes, tuple - slab) * ValueBytes;
+        ans_page::scatter_run<ValueBytes>(
+            values, count,
+            stage + thread * (kAnsRun * slab_bytes + sizeof(Word)) + of_slab * ValueBytes,
+            slab_bytes, ValueBytes != 3);
+        if (of_slab + 1 == kSlabLanes || lane + 1 == tuple) {
+          __syncwarp();  // the stage is full
+          ans_page::store_slab<ValueBytes>(stage, out + slab * ValueBytes, tuples, slab_bytes,
+                                           record_bytes);
+        }
       } else {
         unsigned char* const first = out + lane * ValueBytes;
         ans_page::scatter_run<ValueBytes>(
@@ -597,9 +612,16 @@ cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max
   args.stage_bytes = ans_page::runs_lie_far_apart<ValueBytes, 1>() ? kMaxAnsTile * ValueBytes : 0;
   if (most_tuple == 1)
     return launch_kind<ValueBytes, AnsKind::alone>(args, pages, max_pages, stream);
-  const std::uint32_t tile =
-      kMaxAnsTile * ValueBytes * most_tuple + kMaxAnsStates * sizeof(WordOf<ValueBytes>);
-  args.stage_bytes = tile <= kMostStageBytes ? (tile + 15) / 16 * 16 : 0;
+  const auto stage_of = [](int lanes) {
+    return static_cast<std::uint32_t>(kMaxAnsTile * ValueBytes * lanes +
+                                      kMaxAnsStates * sizeof(WordOf<ValueBytes>) + 15) /
+           16 * 16;
+  };
+  static_assert(kMaxAnsTile * ans_page::kSlabBytes<ValueBytes> +
+                    kMaxAnsStates * sizeof(WordOf<ValueBytes>) <=
+                kMostStageBytes);
+  args.stage_bytes = stage_of(most_tuple);
+  if (args.stage_bytes > kMostStageBytes) args.stage_bytes = stage_of(slab_lanes(ValueBytes));
   if (is_wide(most_tuple))
     return launch<ValueBytes, AnsKind::any, false>(args, pages, max_pages, stream);
   if constexpr (ValueBytes == 4) {

@@ -6,6 +6,7 @@
 #include "kernels/ans/ans_layout.h"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/pages/column_task.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/words/finish_value.cuh"
 
@@ -38,6 +39,26 @@ __device__ void store_stage(const unsigned char* stage, unsigned char* out, std:
   for (std::uint32_t n = thread; n < tuples * tuple_bytes; n += 32)
     out[static_cast<std::uint64_t>(n / tuple_bytes) * record_bytes + n % tuple_bytes] =
         stage[staged_at<ValueBytes>(n, run_bytes)];
+}
+
+/// Neighbouring lanes of wide tuples, as many as a sector of memory holds.
+template <int ValueBytes>
+inline constexpr std::uint32_t kSlabBytes = slab_lanes(ValueBytes) * ValueBytes;
+
+/// What a tile has of some lanes, `slab_bytes` of each tuple, staged as if these were all of it, to their places.
+template <int ValueBytes>
+__device__ void store_slab(const unsigned char* stage, unsigned char* out, std::uint32_t tuples,
+                           std::uint32_t slab_bytes, std::uint32_t record_bytes) {
+  constexpr std::uint32_t kBytes = kSlabBytes<ValueBytes>;
+  const bool has_words =
+      ((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & 3) == 0 && slab_bytes == kBytes;
+  if (!has_words) return store_stage<ValueBytes>(stage, out, tuples, slab_bytes, record_bytes);
+#pragma unroll 4
+  for (std::uint32_t at = 4 * device::thread_of_warp(); at < tuples * kBytes; at += 128)
+    *reinterpret_cast<std::uint32_t*>(out + std::uint64_t{at / kBytes} * record_bytes +
+                                      at % kBytes) =
+        *reinterpret_cast<const std::uint32_t*>(stage +
+                                                staged_at<ValueBytes>(at, kAnsRun * kBytes));
 }
 
 /// A run of a lane alone, as bytes in memory order.

@@ -2,14 +2,14 @@
 #include "kernels/device/column_grid.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
-#include "kernels/words/load_anywhere.cuh"
+#include "kernels/words/copy_anywhere.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
-constexpr std::uint32_t kMaxSlices = 1024;
+constexpr std::uint32_t kMaxSlices = 8192;
 
 /// Four bytes of a tuple that is repeated, from byte `at` of it on.
 __device__ std::uint32_t repeated_word(const unsigned char* tuple, std::uint32_t tuple_bytes,
@@ -22,32 +22,26 @@ __device__ std::uint32_t repeated_word(const unsigned char* tuple, std::uint32_t
   return word;
 }
 
-/// A column that is a whole record: one stretch of bytes, written in words.
-__device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
-                              std::uint64_t step) {
+/// A column that is a whole record, of equal tuples: one stretch of bytes, written in words.
+__device__ void fill_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
+                             std::uint64_t step) {
   const std::uint32_t tuple_bytes = task.tuple_bytes();
-  const bool fill = task.path == ColumnPath::fill;
-  const auto byte_at = [&](std::uint64_t at) { return task.section[fill ? at % tuple_bytes : at]; };
   const auto misaligned = reinterpret_cast<std::uintptr_t>(task.out) & 3;
   const std::uint64_t head = misaligned == 0 ? 0 : min(std::uint64_t{4} - misaligned, bytes);
   const std::uint64_t words = (bytes - head) / 4;
   auto* out = reinterpret_cast<std::uint32_t*>(task.out + head);
-  if (fill) {
-    const auto step_at = static_cast<std::uint32_t>(4 * step % tuple_bytes);
-    auto at = static_cast<std::uint32_t>((head + 4 * first) % tuple_bytes);
-    std::uint32_t word = repeated_word(task.section, tuple_bytes, at);
-    for (std::uint64_t i = first; i < words; i += step) {
-      out[i] = word;
-      if (step_at == 0) continue;  // a thread's words are the same
-      at += step_at;
-      if (at >= tuple_bytes) at -= tuple_bytes;
-      word = repeated_word(task.section, tuple_bytes, at);
-    }
-  } else {
-    for (std::uint64_t i = first; i < words; i += step)
-      out[i] = load_u32_anywhere(task.section + head + 4 * i);
+  const auto step_at = static_cast<std::uint32_t>(4 * step % tuple_bytes);
+  auto at = static_cast<std::uint32_t>((head + 4 * first) % tuple_bytes);
+  std::uint32_t word = repeated_word(task.section, tuple_bytes, at);
+  for (std::uint64_t i = first; i < words; i += step) {
+    out[i] = word;
+    if (step_at == 0) continue;  // a thread's words are the same
+    at += step_at;
+    if (at >= tuple_bytes) at -= tuple_bytes;
+    word = repeated_word(task.section, tuple_bytes, at);
   }
   const std::uint64_t tail = head + 4 * words;
+  const auto byte_at = [&](std::uint64_t byte) { return task.section[byte % tuple_bytes]; };
   if (first < head) task.out[first] = byte_at(first);
   if (first < bytes - tail) task.out[tail + first] = byte_at(tail + first);
 }
@@ -71,10 +65,12 @@ __global__ void __launch_bounds__(kThreads)
     if (task.path != ColumnPath::copy && task.path != ColumnPath::fill) continue;
     const std::uint64_t bytes = static_cast<std::uint64_t>(task.records) * task.tuple_bytes();
     const std::uint64_t first = blockIdx.y * kThreads + threadIdx.x, step = gridDim.y * kThreads;
-    if (task.record_bytes == task.tuple_bytes()) {
-      place_stretch(task, bytes, first, step);
-    } else {
+    if (task.record_bytes != task.tuple_bytes()) {
       place_tuples(task, bytes, first, step);
+    } else if (task.path == ColumnPath::fill) {
+      fill_stretch(task, bytes, first, step);
+    } else {
+      copy_long(task.section, task.out, bytes, first, step);
     }
   }
 }

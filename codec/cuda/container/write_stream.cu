@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(kThreads)
       const format::CoderTraits traits = format::coder_traits(coder_of(result.kind));
       Byte* const section = args.out() + result.section_at;
       if (traits.device == format::DeviceDecoding::copy)
-        copy_anywhere(task.decoded(), section, result.section_bytes, thread, kCopying);
+        copy_long(task.decoded(), section, result.section_bytes, thread, kCopying);
       if (has_tables && traits.codes_residuals && task.table_bytes > 0)
         copy_tables(column.maps, chunk, section + result.section_bytes, thread, kCopying);
     }

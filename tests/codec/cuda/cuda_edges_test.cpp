@@ -49,6 +49,19 @@ TEST(CudaEdgesSmall, SectionsHaveMorePagesThanABlockHasThreads) {
   expect_round_trip(layout, 128 * 257, Pattern::alternating, pack_model(1, 1));
 }
 
+// Bytes that are copied begin and end everywhere among vectors, in the stream and where they go.
+TEST(CudaEdgesSmall, RawSectionsHaveEveryLength) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout = parse_record("u8").value();
+  std::vector<TestChunk> chunks;
+  for (std::uint64_t records = 1; records <= 80; ++records) {
+    for (const std::uint64_t more : {0, 5000})
+      chunks.push_back(
+          make_chunk(layout, make_values(layout, records + more, Pattern::random), {}));
+  }
+  for (const std::size_t skew : {0, 3, 8}) expect_decoded(chunks, layout, 6, skew);
+}
+
 TEST(CudaEdgesSmall, PagesHaveTheMostGroups) {
   GDELTA_NEEDS_GPU();
   expect_round_trip(parse_record("u8").value(), 128 * 2048 + 300, Pattern::smooth,
