@@ -1,9 +1,9 @@
 #include "codec/coders/part_checks.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/checksum/part_check.h"
+#include "kernels/words/copy_tuples.h"
 
 namespace gdelta {
 namespace {
@@ -23,8 +23,7 @@ std::uint32_t check_tuples(const ColumnBytes& column, std::uint64_t first, std::
   PartCheck check;
   for (std::uint64_t done = 0; done < count; done += stretch) {
     const std::uint64_t tuples = std::min(stretch, count - done);
-    for (std::uint64_t i = 0; i < tuples; ++i)
-      std::memcpy(gathered + i * bytes, column.at(first + done + i, 0), bytes);
+    copy_tuples(column.at(first + done, 0), column.record_bytes, gathered, bytes, bytes, tuples);
     check.add(gathered, tuples * bytes);
   }
   return check.value(count);

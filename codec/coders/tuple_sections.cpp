@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codec/coders/coder.h"
+#include "kernels/words/copy_tuples.h"
 
 namespace gdelta {
 namespace {
@@ -16,8 +17,11 @@ void encode_raw(const ColumnToEncode& encode, std::vector<std::byte>& section,
                 format::SectionTable&) {
   const ColumnBytes& column = encode.column;
   if (column.is_whole_record()) return append_bytes(section, column.first, column.bytes());
-  for (std::uint64_t i = 0; i < column.records; ++i)
-    append_bytes(section, column.at(i, 0), column.column.bytes());
+  const std::size_t bytes = column.column.bytes(), begin = section.size();
+  section.resize(begin + column.bytes());
+  copy_tuples(column.first, column.record_bytes,
+              reinterpret_cast<unsigned char*>(section.data()) + begin, bytes, bytes,
+              column.records);
 }
 
 void encode_constant(const ColumnToEncode& encode, std::vector<std::byte>& section,
@@ -32,8 +36,7 @@ std::optional<Error> decode_raw(const SectionToDecode& section) {
     std::memcpy(section.out, from, section.bytes());
     return std::nullopt;
   }
-  for (std::uint64_t i = 0; i < section.records(); ++i)
-    std::memcpy(section.out + i * section.record_bytes, from + i * bytes, bytes);
+  copy_tuples(from, bytes, section.out, section.record_bytes, bytes, section.records());
   return std::nullopt;
 }
 
@@ -46,8 +49,7 @@ std::optional<Error> decode_constant(const SectionToDecode& section) {
       std::memcpy(section.out + done, section.out, std::min(done, section.bytes() - done));
     return std::nullopt;
   }
-  for (std::uint64_t i = 0; i < section.records(); ++i)
-    std::memcpy(section.out + i * section.record_bytes, from, bytes);
+  copy_tuples(from, 0, section.out, section.record_bytes, bytes, section.records());
   return std::nullopt;
 }
 

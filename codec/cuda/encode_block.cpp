@@ -2,6 +2,7 @@
 
 #include "codec/coders/part_checks.h"
 #include "formats/gdelta/chunk_block.h"
+#include "kernels/words/copy_tuples.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -28,8 +29,11 @@ void append_tuples(std::span<const std::byte> values, std::size_t offset, std::s
     out.insert(out.end(), values.begin(), values.end());
     return;
   }
-  for (std::size_t at = offset; at < values.size(); at += record_bytes)
-    out.insert(out.end(), values.begin() + at, values.begin() + at + column_bytes);
+  const std::size_t records = values.size() / record_bytes, begin = out.size();
+  out.resize(begin + records * column_bytes);
+  copy_tuples(reinterpret_cast<const unsigned char*>(values.data()) + offset, record_bytes,
+              reinterpret_cast<unsigned char*>(out.data()) + begin, column_bytes, column_bytes,
+              records);
 }
 
 }  // namespace
