@@ -14,16 +14,6 @@ namespace {
 
 constexpr Coder kPlainCoder = format::coder_chosen_by(format::ChosenBy::no_gain);
 
-bool all_tuples_equal(const ColumnBytes& column) {
-  const std::size_t bytes = column.column.bytes();
-  if (column.record_bytes == bytes)  // every tuple equals the one before
-    return std::memcmp(column.first, column.first + bytes, (column.records - 1) * bytes) == 0;
-  for (std::uint64_t i = 1; i < column.records; ++i) {
-    if (std::memcmp(column.first + i * column.record_bytes, column.first, bytes) != 0) return false;
-  }
-  return true;
-}
-
 struct Output {
   std::vector<std::byte> models;
   std::vector<std::byte> payload;
@@ -40,7 +30,7 @@ class ColumnEncoder {
                                   static_cast<double>(column.record_bytes));
     const format::ColumnModel& planned = plan_.columns[number];
     format::ColumnModel model;
-    if (planned.section.coder != kPlainCoder && all_tuples_equal(column)) {
+    if (planned.section.coder != kPlainCoder && column.has_equal_tuples()) {
       model.section.coder = format::coder_chosen_by(format::ChosenBy::equal_tuples);
     } else {
       if (format::codes_residuals(planned.section.coder) &&

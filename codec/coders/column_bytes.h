@@ -36,6 +36,8 @@ struct ColumnBytes {
   bool is_whole_record() const {
     return record_bytes == static_cast<std::uint64_t>(column.bytes());
   }
+  /// Whether there is but one tuple, again and again; of one record or more.
+  bool has_equal_tuples() const;
 };
 
 }  // namespace gdelta

@@ -11,6 +11,7 @@
 #include "codec/plan/frame_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/linear_choice.h"
+#include "codec/plan/noise.h"
 #include "codec/plan/patient_choice.h"
 #include "codec/plan/stride_rules.h"
 #include "codec/plan/stride_search.h"
@@ -76,8 +77,10 @@ class ColumnPlanner {
     if (frames_win_clearly(packed, model, made)) return model;
     quick_trials_ = policy_.ans.counts_several && !policy_.tries_all_of_short &&
                     (linear_is_tried() || packed.front.num_strides > 0);
-    try_other_coders(packed, model, made);
-    if (linear_is_tried()) try_linear(packed, model, made);
+    if (!is_noise(packed.front)) {
+      try_other_coders(packed, model, made);
+      if (linear_is_tried()) try_linear(packed, model, made);
+    }
     if (quick_trials_ && !made.bytes.empty()) make_anew(model, made);
     if (frames_.are_tried()) {
       WorkPart of_frames(work_, kShareOfFrames);
@@ -114,6 +117,13 @@ class ColumnPlanner {
     const auto exceptions = static_cast<std::uint64_t>(exception_bits(values, high_bytes));
     return !frames_.are_tried() ||
            frames_.limit((descriptor_bits + exceptions) / 8) <= kShortestFrame;
+  }
+
+  // Whether all other coders of residuals would be tried in vain, too.
+  bool is_noise(const Front& front) const {
+    return !settings_.coder && column_.bytes() > kShortColumn && front.num_strides == 0 &&
+           !looks_worth_packing(by_widths_.bits, column_.column.tuple, column_.bytes()) &&
+           looks_like_noise(column_);
   }
 
   // A stride halves a column, now and then, but hardly does more.

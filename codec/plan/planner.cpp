@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/coders/default_pages.h"
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
 #include "codec/plan/lane_orders.h"
@@ -25,6 +26,8 @@ constexpr std::uint64_t kMapDoubtShare = 32;
 // All values of a chunk wait for its lengths, and a warp takes a page from one end to the other: few have short pages.
 constexpr std::uint32_t kLengthPageGroups = 8;
 constexpr std::size_t kFewLengths = 16384;
+// Any plan but raw makes a column of equal tuples constant, and of so many bytes none is raw.
+constexpr std::uint64_t kFewestBytesToCompare = 4096;
 
 // A column behind maps in a pass of their own, and its plan there.
 struct MappedPlan {
@@ -177,6 +180,19 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   return plain;
 }
 
+// Whether there is nothing to plan: one tuple, again and again.
+bool is_settled(const ColumnBytes& column, const EncodeSettings& settings) {
+  return column.bytes() >= kFewestBytesToCompare &&
+         (!settings.coder || format::codes_residuals(*settings.coder)) && column.has_equal_tuples();
+}
+
+ColumnModel settled_model(const ColumnBytes& column) {
+  ColumnModel model;
+  model.section.coder = format::coder_chosen_by(format::ChosenBy::widths);
+  model.section.part_groups = default_page_groups(column.column.tuple);
+  return model;
+}
+
 // Those of a chunk whose columns have so many bytes. Whatever was asked for is meant for the values.
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
                        Workers& workers, std::uint64_t chunk_bytes) {
@@ -256,11 +272,15 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     WorkPart of_column(work, static_cast<double>(next.bytes()) / column.record_bytes);
     ColumnSection& made = plan.made[number];
     std::shared_ptr<MappedColumn> mapped;
-    plan.columns.push_back(
-        plan_with_maps(column, own, workers, plan.maps[number], mapped, made, &of_column));
-    if (!segments.empty())
-      plan_segments(column, own, segments.lengths, mapped.get(), workers, plan.columns.back(),
-                    made);
+    if (is_settled(column, own)) {
+      plan.columns.push_back(settled_model(column));
+    } else {
+      plan.columns.push_back(
+          plan_with_maps(column, own, workers, plan.maps[number], mapped, made, &of_column));
+      if (!segments.empty())
+        plan_segments(column, own, segments.lengths, mapped.get(), workers, plan.columns.back(),
+                      made);
+    }
     if (mapped && !made.bytes.empty()) mapped->forget_column();
     plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();
