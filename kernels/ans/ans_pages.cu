@@ -350,6 +350,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   if constexpr (kChecks) {
     if (left > 0) check.open();
   }
+  [[maybe_unused]] ans_page::SkewedRuns<ValueBytes> skewed(out);
 #pragma unroll 1
   while (left > 0) {
     const std::uint32_t tuples = min(left, static_cast<std::uint32_t>(shape.tile_tuples()));
@@ -388,6 +389,10 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         ans_page::RunWords<ValueBytes> run;
         ans_page::pack_lane<ValueBytes>(values, run);
         ans_page::store_run<ValueBytes>(run, out + kAnsRun * ValueBytes * thread);
+      } else if (kAlone && is_whole_record && whole) {
+        ans_page::RunWords<ValueBytes> run;
+        ans_page::pack_lane<ValueBytes>(values, run);
+        skewed.store(run, out, thread);
       } else if (is_staged) {
         ans_page::scatter_run<ValueBytes>(
             values, count, stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes,
@@ -422,6 +427,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     }
     out += static_cast<std::uint64_t>(tuples) * record_bytes;
     left -= tuples;
+    if (kAlone && whole && (left < kMaxAnsTile)) skewed.finish(out, thread);
   }
   __pipeline_wait_prior(0);  // nothing is on its way when the rings begin anew
   if (__any_sync(device::kWholeWarp, !ends_well(page)) && thread == 0)

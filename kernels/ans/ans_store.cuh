@@ -131,6 +131,76 @@ __device__ void store_run(const std::uint32_t (&words)[kAnsRun * ValueBytes * kT
   }
 }
 
+/// Stores whole runs of a lane, tile after tile, to neighbouring bytes that begin anywhere between the pieces in which runs are
+/// stored: each thread takes what its first piece lacks from the thread before it. The whole warp calls it.
+template <int ValueBytes>
+class SkewedRuns {
+ public:
+  __device__ explicit SkewedRuns(const unsigned char* out)
+      : skew_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out)) & (kPiece - 1)) {}
+
+  /// A tile that begins at `out`.
+  __device__ void store(const RunWords<ValueBytes>& run, unsigned char* out, int thread) {
+    std::uint32_t words[kWords + kRunWords];
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const std::uint32_t last = run[kRunWords - kWords + i];
+      words[i] = __shfl_up_sync(device::kWholeWarp, last, 1);
+      if (thread == 0) words[i] = last_[i];
+      last_[i] = __shfl_sync(device::kWholeWarp, last, 31);
+    }
+#pragma unroll
+    for (int i = 0; i < kRunWords; ++i) words[kWords + i] = run[i];
+    const unsigned first = kPiece - skew_;  // byte of the words
+#pragma unroll
+    for (unsigned by = kWords; by > 0; by /= 2) {
+#pragma unroll
+      for (unsigned i = 0; i + by < kWords + kRunWords; ++i)
+        words[i] = (first & 4 * by) != 0 ? words[i + by] : words[i];
+    }
+    unsigned char* const to = out - skew_ + Shape::kRunBytes * thread;
+#pragma unroll
+    for (int p = 0; p < Shape::kRunPieces; ++p) {
+      std::uint32_t piece[kWords];
+#pragma unroll
+      for (int i = 0; i < kWords; ++i)
+        piece[i] = __funnelshift_r(words[p * kWords + i], words[p * kWords + i + 1], 8 * first);
+      if (p == 0 && thread == 0 && is_first_) {
+        store_bytes(piece, to, skew_, kPiece);
+      } else if constexpr (kPiece == 16) {
+        reinterpret_cast<uint4*>(to)[p] = make_uint4(piece[0], piece[1], piece[2], piece[3]);
+      } else {
+        reinterpret_cast<uint2*>(to)[p] = make_uint2(piece[0], piece[1]);
+      }
+    }
+    is_first_ = false;
+  }
+
+  /// What is left of the tiles, which end at `end`.
+  __device__ void finish(unsigned char* end, int thread) {
+    if (!is_first_ && thread == 0) store_bytes(last_, end - kPiece, kPiece - skew_, kPiece);
+    is_first_ = true;
+  }
+
+ private:
+  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
+  static constexpr unsigned kPiece = Shape::kPieceBytes;
+  static constexpr int kWords = kPiece / 4, kRunWords = Shape::kRunBytes / 4;
+
+  /// Bytes [begin, end) of a piece.
+  __device__ static void store_bytes(const std::uint32_t (&piece)[kWords], unsigned char* to,
+                                     unsigned begin, unsigned end) {
+#pragma unroll
+    for (unsigned byte = 0; byte < kPiece; ++byte)
+      if (byte >= begin && byte < end)
+        to[byte] = static_cast<unsigned char>(piece[byte / 4] >> 8 * (byte % 4));
+  }
+
+  unsigned skew_;
+  bool is_first_ = true;
+  std::uint32_t last_[kWords] = {};  // of the tile before
+};
+
 /// Whether runs are so long that a store of a warp which takes a piece of each would touch a line a thread.
 template <int ValueBytes, int kTuple>
 constexpr bool runs_lie_far_apart() {

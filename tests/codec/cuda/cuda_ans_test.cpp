@@ -72,6 +72,20 @@ TEST(CudaAnsSmall, RestoresLongPages) {
   }
 }
 
+// Tiles of a lane alone whose runs begin anywhere between vectors.
+TEST(CudaAnsSmall, RestoresValuesToAnyAddress) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type :
+       {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::i32, ValueType::f64}) {
+    const Layout layout{{{type, 1, false}}};
+    const std::vector<TestChunk> chunks = {
+        make_chunk(layout, make_values(layout, 9000, Pattern::smooth), ans_model(1, 34)),
+        make_chunk(layout, make_values(layout, 4400, Pattern::smooth), ans_model(2, 64))};
+    for (const std::size_t skew : {1, 2, 3, 4, 6, 8, 12, 15})
+      expect_decoded(chunks, layout, 6, skew);
+  }
+}
+
 // Loud and quiet stretches, so that there are several tables and selectors among them.
 TEST(CudaAnsSmall, RestoresTablesBySpan) {
   GDELTA_NEEDS_GPU();
