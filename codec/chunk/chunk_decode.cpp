@@ -1,12 +1,14 @@
 #include "codec/chunk/chunk_decode.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "codec/coders/coder.h"
 #include "codec/coders/column_maps.h"
 #include "codec/coders/part_checks.h"
 #include "codec/coders/predictor.h"
 #include "kernels/deltas/segment_delta.h"
+#include "kernels/words/copy_tuples.h"
 #include "kernels/words/packed_value.h"
 
 namespace gdelta {
@@ -17,8 +19,10 @@ using format::ParsedChunk;
 
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestParts = 16;
-// About what the checks of the content take of decoding.
-constexpr double kShareOfChecks = 0.2;
+// Nor are fewer records.
+constexpr std::uint64_t kFewestRecords = 1 << 14;
+// About what the checks of the content take of decoding, and to put columns between others.
+constexpr double kShareOfChecks = 0.2, kShareOfPlacing = 0.1;
 
 /// The first part of the column whose content differs, as an error.
 std::optional<Error> verify_column(const SectionToDecode& section) {
@@ -42,6 +46,27 @@ std::optional<Error> verify_column(const SectionToDecode& section) {
 
 std::optional<Error> decode_column(const SectionToDecode& section) {
   return column_coder(section.head->model.section.coder).decode(section);
+}
+
+// Columns of records that have several are decoded by themselves, where they stay in a cache.
+bool are_apart(const ParsedChunk& chunk, const Layout& layout) {
+  return num_columns(chunk, layout) > 1;
+}
+
+std::uint64_t most_column_bytes(const ParsedChunk& chunk, const Layout& layout) {
+  int most = 0;
+  for (const Column& column : layout.columns) most = std::max(most, column.bytes());
+  return chunk.records * static_cast<std::uint64_t>(most);
+}
+
+// Puts a column that is decoded by itself between others.
+void place_column(const SectionToDecode& section, unsigned char* out, std::uint64_t record_bytes) {
+  const auto bytes = static_cast<std::uint64_t>(section.column.bytes());
+  section.workers->for_ranges(
+      section.records(), kFewestRecords, section.work, [&](std::uint64_t begin, std::uint64_t end) {
+        copy_tuples(section.out + begin * bytes, bytes, out + begin * record_bytes, record_bytes,
+                    bytes, end - begin);
+      });
 }
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
@@ -116,6 +141,7 @@ DecodeScratch decode_scratch(const Layout& layout, const ParsedChunk& chunk) {
     most.cover(scratch_of(format::kLengthColumn, chunk.lengths, chunk.segments.lengths));
   for (std::size_t c = 0; c < num_columns(chunk, layout); ++c)
     most.cover(scratch_of(layout.columns[c], chunk.columns[c], chunk.records));
+  if (are_apart(chunk, layout)) most.bytes += most_column_bytes(chunk, layout);
   most.bytes += lengths_bytes(chunk);
   return most;
 }
@@ -141,36 +167,42 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
   std::vector<std::uint32_t> own_lengths;
   std::vector<std::uint32_t>& lengths = lengths_out != nullptr ? *lengths_out : own_lengths;
   lengths.clear();
-  const auto each_column = [&](double share, auto step) -> std::optional<Error> {
-    SectionToDecode section{.block = chunk.block.first(parsed.frame.block_bytes()),
-                            .byte = chunk.byte,
-                            .chunk = &parsed,
-                            .head = nullptr,
-                            .column = {},
-                            .out = reinterpret_cast<unsigned char*>(out.data()),
-                            .record_bytes = record_bytes,
-                            .workers = &workers,
-                            .lengths = lengths,
-                            .work = work};
-    for (std::size_t c = 0; c < num_columns(parsed, chunk.layout); ++c) {
-      section.head = &parsed.columns[c];
-      section.column = chunk.layout.columns[c];
-      WorkPart of_column(work, share * section.column.bytes() / static_cast<double>(record_bytes));
-      if (auto error = step(section.told(of_column))) return error;
-      section.out += section.column.bytes();
-    }
-    return std::nullopt;
-  };
   std::optional<LengthsDecoder> segments;
   if (parsed.segments.lengths > 0) {
     segments.emplace(chunk, workers);
     if (auto error = segments->decode(lengths)) return error;
   }
-  if (auto error = each_column(verify ? 1 - kShareOfChecks : 1, decode_column)) return error;
+  const bool apart = are_apart(parsed, chunk.layout);
+  const auto column_room = std::make_unique_for_overwrite<unsigned char[]>(
+      apart ? most_column_bytes(parsed, chunk.layout) : 0);
+  auto* to = reinterpret_cast<unsigned char*>(out.data());
+  std::optional<Error> differs;  // damage that the structure shows counts more
+  for (std::size_t c = 0; c < num_columns(parsed, chunk.layout); ++c) {
+    const Column& column = chunk.layout.columns[c];
+    const auto bytes = static_cast<std::uint64_t>(column.bytes());
+    WorkPart of_column(work, static_cast<double>(bytes) / static_cast<double>(record_bytes));
+    const double checking = verify ? kShareOfChecks : 0, placing = apart ? kShareOfPlacing : 0;
+    WorkPart of_decoding(&of_column, 1 - checking - placing), of_checking(&of_column, checking),
+        of_placing(&of_column, placing);
+    const SectionToDecode section{.block = chunk.block.first(parsed.frame.block_bytes()),
+                                  .byte = chunk.byte,
+                                  .chunk = &parsed,
+                                  .head = &parsed.columns[c],
+                                  .column = column,
+                                  .out = apart ? column_room.get() : to,
+                                  .record_bytes = apart ? bytes : record_bytes,
+                                  .workers = &workers,
+                                  .lengths = lengths,
+                                  .work = work};
+    if (auto error = decode_column(section.told(of_decoding))) return error;
+    if (verify && !differs) differs = verify_column(section.told(of_checking));
+    if (apart) place_column(section.told(of_placing), to, record_bytes);
+    to += bytes;
+  }
   if (!verify) return std::nullopt;
   if (segments)
     if (auto error = segments->verify()) return error;
-  return each_column(kShareOfChecks, verify_column);
+  return differs;
 }
 
 }  // namespace gdelta
