@@ -1,7 +1,7 @@
 // gdelta.bench.chunk: whole chunks on one core, GB of values a second, beside a copy, memset and zstd.
 // Random walks of 16 MiB (several times the L2 cache) in chunks of 1 MiB, so that order 1 suits
-// them. `bits` is how far a step goes. Verification is part of decoding unless the name says
-// otherwise; every result is compared with the input before anything is timed.
+// them. `bits` is how far a step goes. Beside them records of several columns, random bytes, and equal values.
+// Verification is part of decoding unless the name says otherwise; every result is compared with the input before anything is timed.
 #include <benchmark/benchmark.h>
 #include <zstd.h>
 
@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "bench/random_walks.h"
 #include "codec/chunk/chunk_decode.h"
 #include "codec/plan/planner.h"
 #include "formats/gdelta/chunk_block.h"
@@ -58,10 +59,9 @@ bool decode(const Case& c, const Bytes& block, std::span<std::byte> out, bool ve
                                  out, verify, Workers::alone());
 }
 
-template <class Value>
-Case make_case(ValueType type, int tuple, int bits, const EncodeSettings& settings) {
-  Case c{.values = random_walk<Value>(tuple, bits),
-         .layout = {{{type, static_cast<std::uint8_t>(tuple), false}}},
+Case make_case(const Layout& layout, Bytes values, const EncodeSettings& settings) {
+  Case c{.values = std::move(values),
+         .layout = layout,
          .settings = settings,
          .chunk_bytes = 0,
          .blocks = {}};
@@ -148,12 +148,13 @@ BENCHMARK_CAPTURE(zstd_of_values, encode, false)->Arg(1)->Arg(3);
 BENCHMARK_CAPTURE(zstd_of_values, decode, true)->Arg(3);
 
 // One lambda a case, so that the data is made when the case runs.
-template <class Value>
-void add_case(const std::string& name, ValueType type, int tuple, int bits,
-              const EncodeSettings& settings) {
+template <class Values>
+void add_case(const std::string& name, const char* record, const EncodeSettings& settings,
+              const Values& values) {
+  const Layout layout = parse_record(record).value();
   const auto with_case = [=](auto&& run) {
     return [=](benchmark::State& state) {
-      const Case c = make_case<Value>(type, tuple, bits, settings);
+      const Case c = make_case(layout, values(layout), settings);
       run(state, c);
     };
   };
@@ -165,24 +166,52 @@ void add_case(const std::string& name, ValueType type, int tuple, int bits,
       with_case([](auto& state, auto& c) { decode_all(state, c, false); }));
 }
 
+template <class Value>
+auto walks(int bits) {
+  return [bits](const Layout& layout) { return random_walk<Value>(layout.columns[0].tuple, bits); };
+}
+
+Bytes record_walks(const Layout& layout) {
+  Bytes bytes(kBytes / layout.record_bytes() * layout.record_bytes());
+  bench::fill_record_walks(bytes, layout, 1, .01, 1);
+  return bytes;
+}
+
+Bytes random_bytes(const Layout&) {
+  std::mt19937_64 random(1);
+  Bytes bytes(kBytes);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() >> 13);
+  return bytes;
+}
+
+Bytes equal_values(const Layout& layout) {
+  return Bytes(kBytes / layout.record_bytes() * layout.record_bytes(), std::byte{17});
+}
+
 const bool kRegistered = [] {
   EncodeSettings pack;  // the bar: i32, order 1, pack, nothing left to plan
   pack.level = 1;
   pack.order = 1;
   pack.coder = Coder::pack;
-  add_case<std::uint32_t>("i32_order1_pack", ValueType::i32, 1, 10, pack);
-  add_case<std::uint32_t>("i32x3_order1_pack", ValueType::i32, 3, 10, pack);
-  add_case<std::uint16_t>("i16x2_order1_pack", ValueType::i16, 2, 6, pack);
-  add_case<std::uint64_t>("i64_order1_pack", ValueType::i64, 1, 20, pack);
+  add_case("i32_order1_pack", "i32", pack, walks<std::uint32_t>(10));
+  add_case("i32x3_order1_pack", "i32x3", pack, walks<std::uint32_t>(10));
+  add_case("i16x2_order1_pack", "i16x2", pack, walks<std::uint16_t>(6));
+  add_case("i64_order1_pack", "i64", pack, walks<std::uint64_t>(20));
   EncodeSettings fast, normal, device, ans;
   fast.level = 1;
   device.device_decodable = true;
-  add_case<std::uint32_t>("i32_level1", ValueType::i32, 1, 10, fast);
-  add_case<std::uint32_t>("i32_level5", ValueType::i32, 1, 10, normal);
-  add_case<std::uint32_t>("i32_level5_device_decodable", ValueType::i32, 1, 10, device);
+  add_case("i32_level1", "i32", fast, walks<std::uint32_t>(10));
+  add_case("i32_level5", "i32", normal, walks<std::uint32_t>(10));
+  add_case("i32_level5_device_decodable", "i32", device, walks<std::uint32_t>(10));
   ans.order = 1;
   ans.coder = Coder::ans;
-  add_case<std::uint32_t>("i32_order1_ans", ValueType::i32, 1, 10, ans);
+  add_case("i32_order1_ans", "i32", ans, walks<std::uint32_t>(10));
+  add_case("records_level1", "i32x3,u16,u8x2", fast, record_walks);
+  add_case("records_level5", "i32x3,u16,u8x2", normal, record_walks);
+  add_case("columns_level1", "f32,f32,f32,u32", fast, record_walks);
+  add_case("columns_level5", "f32,f32,f32,u32", normal, record_walks);
+  add_case("random_level5", "u8", normal, random_bytes);
+  add_case("equal_level5", "i32", normal, equal_values);
   return true;
 }();
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <vector>
 
 #include "gdelta/types.h"
 
@@ -39,6 +40,21 @@ inline void fill_random_walks(std::span<std::byte> out, Column column, int order
       }
       std::memcpy(at, &value, bytes);
     }
+  }
+}
+
+/// The same in each column of whole records, other walks in each.
+inline void fill_record_walks(std::span<std::byte> out, const Layout& layout, int order,
+                              double exceptions, std::uint64_t seed) {
+  const std::uint64_t record_bytes = layout.record_bytes(), records = out.size() / record_bytes;
+  std::uint64_t offset = 0;
+  for (const Column& column : layout.columns) {
+    const auto bytes = static_cast<std::uint64_t>(column.bytes());
+    std::vector<std::byte> own(records * bytes);
+    fill_random_walks(own, column, order, exceptions, seed + offset);
+    for (std::uint64_t r = 0; r < records; ++r)
+      std::memcpy(out.data() + r * record_bytes + offset, own.data() + r * bytes, bytes);
+    offset += bytes;
   }
 }
 

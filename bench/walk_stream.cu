@@ -74,28 +74,15 @@ void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType t
   if (type == ValueType::i32) each(std::int32_t{}, std::int32_t{});
 }
 
-/// Walks of a column alone.
-void fill_column(std::span<std::byte> values, const WalkShape& shape, Column column,
-                 std::uint64_t seed) {
-  fill_random_walks(values, column, shape.order, shape.exceptions, seed, shape.stride);
-  step_walks(values, shape, column.type);
-}
-
 }  // namespace
 
 void fill_walks(std::span<std::byte> records, const WalkShape& shape, const Layout& layout,
                 std::uint64_t seed) {
-  if (layout.columns.size() == 1) return fill_column(records, shape, layout.columns[0], seed);
-  const std::uint64_t record_bytes = layout.record_bytes(), count = records.size() / record_bytes;
-  std::uint64_t offset = 0;
-  for (const Column& column : layout.columns) {
-    const auto bytes = static_cast<std::uint64_t>(column.bytes());
-    std::vector<std::byte> own(count * bytes);
-    fill_column(own, shape, column, seed + offset);
-    for (std::uint64_t r = 0; r < count; ++r)
-      std::memcpy(records.data() + r * record_bytes + offset, own.data() + r * bytes, bytes);
-    offset += bytes;
-  }
+  if (layout.columns.size() > 1)
+    return fill_record_walks(records, layout, shape.order, shape.exceptions, seed);
+  const Column column = layout.columns[0];
+  fill_random_walks(records, column, shape.order, shape.exceptions, seed, shape.stride);
+  step_walks(records, shape, column.type);
 }
 
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,

@@ -121,7 +121,8 @@ class ColumnPlanner {
 
   // Whether all other coders of residuals would be tried in vain, too.
   bool is_noise(const Front& front) const {
-    return !settings_.coder && column_.bytes() > kShortColumn && front.num_strides == 0 &&
+    return !on_trial_.empty() && !settings_.coder && column_.bytes() > kShortColumn &&
+           front.num_strides == 0 &&
            !looks_worth_packing(by_widths_.bits, column_.column.tuple, column_.bytes()) &&
            looks_like_noise(column_);
   }
