@@ -22,12 +22,12 @@ struct Output {
 // Encodes columns by the plan of their chunk.
 class ColumnEncoder {
  public:
-  ColumnEncoder(const ChunkPlan& plan, Workers& workers, Work* work)
-      : plan_(plan), workers_(workers), work_(work) {}
+  ColumnEncoder(const ChunkPlan& plan, Workers& workers, Work* work, std::uint64_t record_bytes)
+      : plan_(plan), workers_(workers), work_(work), record_bytes_(record_bytes) {}
 
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
-    WorkPart of_column(work_, static_cast<double>(column.column.bytes()) /
-                                  static_cast<double>(column.record_bytes));
+    WorkPart of_column(
+        work_, static_cast<double>(column.column.bytes()) / static_cast<double>(record_bytes_));
     const format::ColumnModel& planned = plan_.columns[number];
     format::ColumnModel model;
     if (planned.section.coder != kPlainCoder && column.has_equal_tuples()) {
@@ -117,6 +117,7 @@ class ColumnEncoder {
   const ChunkPlan& plan_;
   Workers& workers_;
   Work* work_;
+  std::uint64_t record_bytes_;
 };
 
 }  // namespace
@@ -137,15 +138,14 @@ namespace {
 
 void encode_columns(std::span<const std::byte> values, const Layout& layout, const ChunkPlan& plan,
                     Workers& workers, Work* work, Output& out) {
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
-  ColumnBytes column{.first = bytes,
+  const ColumnEncoder encoder(plan, workers, work, layout.record_bytes());
+  ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
                      .record_bytes = layout.record_bytes(),
                      .records = values.size() / layout.record_bytes(),
                      .column = {}};
-  const ColumnEncoder encoder(plan, workers, work);
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     column.column = layout.columns[c];
-    encoder.encode(column, c, out);
+    encoder.encode(plan.apart ? (*plan.apart)[c] : column, c, out);
     column.first += column.column.bytes();
   }
 }

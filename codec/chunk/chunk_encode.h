@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "codec/chunk/chunk_segments.h"
+#include "codec/coders/apart_columns.h"
 #include "codec/coders/column_maps.h"
 #include "codec/coders/workers.h"
 #include "codec/coders/zstd_levels.h"
@@ -51,6 +52,8 @@ struct ChunkPlan {
   /// One for each column, or none at all: the column behind its maps or, if planning has made its section, what they
   /// leave behind that.
   std::vector<std::shared_ptr<const MappedColumn>> mapped = {};
+  /// The chunk's columns, if planning has laid them apart; null: they are read where they stand in records.
+  std::shared_ptr<const ApartColumns> apart = nullptr;
 };
 
 /// The model of a column that was planned otherwise and becomes raw.

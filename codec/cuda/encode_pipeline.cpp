@@ -164,6 +164,7 @@ Result<void> EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jo
     job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
     flight.plans[i].made.clear();
     flight.plans[i].mapped.clear();
+    flight.plans[i].apart.reset();
     flight.done[i].finish();
   });
   flight.chunks.clear();

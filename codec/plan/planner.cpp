@@ -247,10 +247,6 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   // Devices look nothing up in chunks that say their segments, and decode what low levels write.
   if (!segments.empty() && (own.device_decodable || level_policy(own.level).is_for_devices()))
     own.dictionaries = false;
-  ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
-                     .record_bytes = layout.record_bytes(),
-                     .records = values.size() / layout.record_bytes(),
-                     .column = {}};
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;
@@ -266,10 +262,16 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
   plan.mapped.resize(layout.columns.size());
-  for (const Column& next : layout.columns) {
-    column.column = next;
-    const std::size_t number = plan.columns.size();
-    WorkPart of_column(work, static_cast<double>(next.bytes()) / column.record_bytes);
+  const ColumnBytes whole_record{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                                 .record_bytes = layout.record_bytes(),
+                                 .records = values.size() / layout.record_bytes(),
+                                 .column = layout.columns.front()};
+  if (layout.columns.size() > 1)
+    plan.apart = std::make_shared<const ApartColumns>(values, layout, workers);
+  for (std::size_t number = 0; number < layout.columns.size(); ++number) {
+    const ColumnBytes column = plan.apart ? (*plan.apart)[number] : whole_record;
+    WorkPart of_column(work, static_cast<double>(column.column.bytes()) /
+                                 static_cast<double>(layout.record_bytes()));
     ColumnSection& made = plan.made[number];
     std::shared_ptr<MappedColumn> mapped;
     if (is_settled(column, own)) {
@@ -283,7 +285,6 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     }
     if (mapped && !made.bytes.empty()) mapped->forget_column();
     plan.mapped[number] = std::move(mapped);
-    column.first += next.bytes();
   }
   std::uint64_t chunk_bytes = 0;  // as far as it has been made
   for (const ColumnSection& made : plan.made) chunk_bytes += made.size();

@@ -16,8 +16,8 @@ namespace gdelta {
 
 namespace {
 
-// Residuals as bytes, a section that grows by doubling, the payload, and the block.
-constexpr std::uint64_t kCopies = 6;
+// Columns laid apart, residuals as bytes, a section that grows by doubling, the payload, and the block.
+constexpr std::uint64_t kCopies = 7;
 // zstd's tables for short frames: so many times their length.
 constexpr std::uint64_t kZstdOfShort = 16;
 constexpr std::uint64_t kPageWords = 4 << 20;
