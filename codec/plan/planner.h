@@ -10,7 +10,8 @@
 namespace gdelta {
 
 /// Plans one chunk: whole records of `layout`, at least one unless there are segments. The same values, layout and settings
-/// give the same plan everywhere. `work` is told of what takes long.
+/// give the same plan everywhere. Of records that have several columns it holds a copy, column after column. `work` is told of
+/// what takes long.
 /// Errors   none but std::bad_alloc
 /// Threads  any number of calls at once, and those of `workers` in each
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
