@@ -272,6 +272,23 @@ GDELTA_AVX512 void split_plane_avx512(const Word* words, std::size_t count, int 
 }
 #endif
 
+// Tuples that a first cache holds while each lane is taken out of them, or put there.
+constexpr std::size_t kCachedBytes = 16 << 10;
+
+/// Calls visit(byte of the first tuple's value, number of the first word, values) for stretches of all lanes.
+template <class Visit>
+void for_cached_lanes(int tuple, std::size_t count, std::size_t lane_words, LaneFormat format,
+                      const Visit& visit) {
+  const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
+  const std::size_t lanes = static_cast<std::size_t>(tuple), tuple_bytes = lanes * value_bytes;
+  const std::size_t at_once = kCachedBytes / tuple_bytes;
+  for (std::size_t first = 0; first < count; first += at_once) {
+    const std::size_t some = std::min(at_once, count - first);
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      visit(first * tuple_bytes + lane * value_bytes, lane * lane_words + first, some);
+  }
+}
+
 bool is_plain(const LaneFormat& format) { return !format.big_endian && format.map == 0; }
 
 /// Calls function(bytes), an integral constant, for pairs of narrow values that are loaded or stored at once.
@@ -307,11 +324,11 @@ void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFor
         load_tuples<kBytes, kTuple>(from, count, words, lane_words);
       }))
     return;
-  const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
-  const auto lanes = static_cast<std::size_t>(tuple);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    load_lane(from + lane * value_bytes, lanes * value_bytes, count, format,
-              words + lane * lane_words);
+  for_cached_lanes(tuple, count, lane_words, format,
+                   [&](std::size_t at, std::size_t word, std::size_t some) {
+                     load_lane(from + at, static_cast<std::size_t>(tuple * format.value_bytes),
+                               some, format, words + word);
+                   });
 }
 
 template <class Word>
@@ -333,11 +350,11 @@ void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size
         store_tuples<kBytes, kTuple>(words, lane_words, count, to);
       }))
     return;
-  const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
-  const auto lanes = static_cast<std::size_t>(tuple);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    store_lane(words + lane * lane_words, count, format, to + lane * value_bytes,
-               lanes * value_bytes);
+  for_cached_lanes(tuple, count, lane_words, format,
+                   [&](std::size_t at, std::size_t word, std::size_t some) {
+                     store_lane(words + word, some, format, to + at,
+                                static_cast<std::size_t>(tuple * format.value_bytes));
+                   });
 }
 
 template <class Word>
