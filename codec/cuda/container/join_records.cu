@@ -14,7 +14,11 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kBlocksPerSm = 4;  // multiprocessors hold too few threads for more
+#else
 constexpr int kBlocksPerSm = 6;
+#endif
 constexpr std::uint32_t kUsualStage = 32 << 10;
 // So many records are whole pieces of any column.
 constexpr std::uint32_t kEvenRecords = 16;
