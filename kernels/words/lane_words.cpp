@@ -275,7 +275,15 @@ GDELTA_AVX512 void split_plane_avx512(const Word* words, std::size_t count, int 
 // Tuples that a first cache holds while each lane is taken out of them, or put there.
 constexpr std::size_t kCachedBytes = 16 << 10;
 
-/// Calls visit(byte of the first tuple's value, number of the first word, values) for stretches of all lanes.
+/// Consecutive values of a lane.
+struct LaneStretch {
+  std::size_t byte;        // of the first one among the tuples
+  std::size_t step_bytes;  // from one to the next
+  std::size_t word;        // number of the first one among the words
+  std::size_t count;
+};
+
+/// Calls visit(LaneStretch) for all values of all lanes.
 template <class Visit>
 void for_cached_lanes(int tuple, std::size_t count, std::size_t lane_words, LaneFormat format,
                       const Visit& visit) {
@@ -283,9 +291,11 @@ void for_cached_lanes(int tuple, std::size_t count, std::size_t lane_words, Lane
   const std::size_t lanes = static_cast<std::size_t>(tuple), tuple_bytes = lanes * value_bytes;
   const std::size_t at_once = kCachedBytes / tuple_bytes;
   for (std::size_t first = 0; first < count; first += at_once) {
-    const std::size_t some = std::min(at_once, count - first);
     for (std::size_t lane = 0; lane < lanes; ++lane)
-      visit(first * tuple_bytes + lane * value_bytes, lane * lane_words + first, some);
+      visit(LaneStretch{.byte = first * tuple_bytes + lane * value_bytes,
+                        .step_bytes = tuple_bytes,
+                        .word = lane * lane_words + first,
+                        .count = std::min(at_once, count - first)});
   }
 }
 
@@ -324,11 +334,9 @@ void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFor
         load_tuples<kBytes, kTuple>(from, count, words, lane_words);
       }))
     return;
-  for_cached_lanes(tuple, count, lane_words, format,
-                   [&](std::size_t at, std::size_t word, std::size_t some) {
-                     load_lane(from + at, static_cast<std::size_t>(tuple * format.value_bytes),
-                               some, format, words + word);
-                   });
+  for_cached_lanes(tuple, count, lane_words, format, [&](const LaneStretch& of) {
+    load_lane(from + of.byte, of.step_bytes, of.count, format, words + of.word);
+  });
 }
 
 template <class Word>
@@ -350,11 +358,9 @@ void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size
         store_tuples<kBytes, kTuple>(words, lane_words, count, to);
       }))
     return;
-  for_cached_lanes(tuple, count, lane_words, format,
-                   [&](std::size_t at, std::size_t word, std::size_t some) {
-                     store_lane(words + word, some, format, to + at,
-                                static_cast<std::size_t>(tuple * format.value_bytes));
-                   });
+  for_cached_lanes(tuple, count, lane_words, format, [&](const LaneStretch& of) {
+    store_lane(words + of.word, of.count, format, to + of.byte, of.step_bytes);
+  });
 }
 
 template <class Word>
