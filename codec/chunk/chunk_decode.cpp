@@ -27,7 +27,7 @@ constexpr double kShareOfChecks = 0.2, kShareOfPlacing = 0.1;
 /// The first part of the column whose content differs, as an error.
 std::optional<Error> verify_column(const SectionToDecode& section) {
   const ColumnBytes values{.first = section.out,
-                           .record_bytes = section.record_bytes,
+                           .record_bytes = section.tuple_bytes(),
                            .records = section.records(),
                            .column = section.column};
   const unsigned char* const head = section.at(section.chunk->frame.head_at);
@@ -61,7 +61,7 @@ std::uint64_t most_column_bytes(const ParsedChunk& chunk, const Layout& layout) 
 
 // Puts a column that is decoded by itself between others.
 void place_column(const SectionToDecode& section, unsigned char* out, std::uint64_t record_bytes) {
-  const auto bytes = static_cast<std::uint64_t>(section.column.bytes());
+  const std::uint64_t bytes = section.tuple_bytes();
   section.workers->for_ranges(
       section.records(), kFewestRecords, section.work, [&](std::uint64_t begin, std::uint64_t end) {
         copy_tuples(section.out + begin * bytes, bytes, out + begin * record_bytes, record_bytes,
@@ -122,7 +122,6 @@ class LengthsDecoder {
             .head = &parsed_.columns[0],
             .column = format::kLengthColumn,
             .out = bytes_.data(),
-            .record_bytes = format::tuple_bytes(format::kLengthColumn),
             .workers = &workers_,
             .lengths = {}};
   }
@@ -190,7 +189,6 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
                                   .head = &parsed.columns[c],
                                   .column = column,
                                   .out = apart ? column_room.get() : to,
-                                  .record_bytes = apart ? bytes : record_bytes,
                                   .workers = &workers,
                                   .lengths = lengths,
                                   .work = work};

@@ -1,7 +1,6 @@
 #include "codec/coders/coder.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "codec/coders/column_maps.h"
 #include "codec/coders/predictor.h"
@@ -13,7 +12,7 @@ namespace {
 template <class Word>
 void place_column(const SectionToDecode& section, const unsigned char* values, LaneFormat format) {
   const int bytes = format.value_bytes;
-  const ValueSink sink{section.out, section.record_bytes, format};
+  const ValueSink sink{section.out, section.tuple_bytes(), format};
   const std::uint64_t pieces = (section.records() + kColumnPiece - 1) / kColumnPiece;
   section.workers->for_ranges(
       pieces, kFewestColumnPieces, section.work, [&](std::uint64_t begin, std::uint64_t end) {
@@ -51,22 +50,18 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
   if (!section.head->is_finished_later())
-    return decode(section, {section.out, section.record_bytes, format});
-  // A column that is the whole record is finished where it goes: what places it reads a piece before it
-  // writes the piece.
-  const auto row = static_cast<std::uint64_t>(column.bytes());
-  const bool in_place = section.record_bytes == row;
-  const auto copy = std::make_unique_for_overwrite<unsigned char[]>(in_place ? 0 : section.bytes());
-  unsigned char* const values = in_place ? section.out : copy.get();
+    return decode(section, {section.out, section.tuple_bytes(), format});
+  // It is finished where it goes: what places it reads a piece before it writes the piece.
+  unsigned char* const values = section.out;
   WorkPart of_coder(section.work, 0.5), of_undoing(section.work, 0.3),
       of_placing(section.work, 0.2);
-  if (auto error =
-          decode(section.told(of_coder), {values, row, {.value_bytes = format.value_bytes}}))
+  if (auto error = decode(section.told(of_coder),
+                          {values, section.tuple_bytes(), {.value_bytes = format.value_bytes}}))
     return error;
   column_predictor(model.front.predictor).undo(section.told(of_undoing), values);
   if (format::maps_in_a_pass(model.front))
     return place_mapped_column(section.told(of_placing), values);
-  if (in_place && format.map == 0 && !format.big_endian) return std::nullopt;
+  if (format.map == 0 && !format.big_endian) return std::nullopt;
   if (is_wide) {
     place_column<std::uint64_t>(section.told(of_placing), values, format);
   } else {

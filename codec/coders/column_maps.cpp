@@ -252,7 +252,7 @@ void place_words(const SectionToDecode& section, const ColumnMaps& maps,
   const Column& column = section.column;
   const int bytes = value_bytes(column.type), bits = value_bits(column.type);
   const ValueSink sink{
-      section.out, section.record_bytes, {.value_bytes = bytes, .big_endian = column.big_endian}};
+      section.out, section.tuple_bytes(), {.value_bytes = bytes, .big_endian = column.big_endian}};
   section.workers->for_ranges(
       pieces_of(section.records()), kFewestPieces, section.work,
       [&](std::uint64_t begin, std::uint64_t end) {
@@ -287,8 +287,8 @@ std::optional<Error> place_exceptions(const SectionToDecode& section) {
                    .chunk = {},
                    .byte = section.byte + at};
     next = number + 1;
-    std::memcpy(section.out + number / lanes * section.record_bytes + number % lanes * bytes, value,
-                bytes);
+    std::memcpy(section.out + number / lanes * section.tuple_bytes() + number % lanes * bytes,
+                value, bytes);
     place += format::kExceptionPlaceBytes;
     value += bytes;
   }

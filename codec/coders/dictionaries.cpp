@@ -42,7 +42,7 @@ template <class Word>
 bool look_up(const SectionToDecode& section, int lane, const std::vector<std::uint64_t>& table) {
   const LaneFormat format{.value_bytes = value_bytes(section.column.type),
                           .big_endian = section.column.big_endian};
-  const ValueSink sink{section.out, section.record_bytes, format};
+  const ValueSink sink{section.out, section.tuple_bytes(), format};
   const std::uint64_t pieces = (section.records() + kPiece - 1) / kPiece;
   std::atomic<bool> are_all_there = true;
   section.workers->for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
@@ -50,8 +50,8 @@ bool look_up(const SectionToDecode& section, int lane, const std::vector<std::ui
     for (std::uint64_t piece = begin; piece < end && are_all_there; ++piece) {
       const std::uint64_t first = piece * kPiece;
       const std::uint64_t count = std::min(kPiece, section.records() - first);
-      load_lane(section.out + first * section.record_bytes + lane * format.value_bytes,
-                section.record_bytes, count, format, words);
+      load_lane(section.out + first * section.tuple_bytes() + lane * format.value_bytes,
+                section.tuple_bytes(), count, format, words);
       for (std::uint64_t i = 0; i < count; ++i) {
         if (words[i] >= table.size()) return void(are_all_there = false);
         words[i] = static_cast<Word>(table[words[i]]);

@@ -22,8 +22,7 @@ struct SectionToDecode {
   const format::ParsedChunk* chunk = nullptr;
   const format::ColumnHead* head = nullptr;
   Column column;
-  unsigned char* out = nullptr;  // the column's first byte in the first record
-  std::uint64_t record_bytes = 0;
+  unsigned char* out = nullptr;  // where its tuples go, one behind the other
   Workers* workers = nullptr;
   std::span<const std::uint32_t> lengths;  // of the chunk's segments, if it says them
   Work* work = nullptr;                    // is told of what is done; nullptr: nobody wants to know
@@ -36,6 +35,7 @@ struct SectionToDecode {
   }
 
   std::uint64_t records() const { return chunk->records; }
+  std::uint64_t tuple_bytes() const { return static_cast<std::uint64_t>(column.bytes()); }
   /// Decoded, of the column alone.
   std::uint64_t bytes() const { return records() * column.bytes(); }
   std::uint64_t section_at() const { return chunk->frame.payload_at() + head->section_at; }

@@ -30,26 +30,15 @@ void encode_constant(const ColumnToEncode& encode, std::vector<std::byte>& secti
 }
 
 std::optional<Error> decode_raw(const SectionToDecode& section) {
-  const std::size_t bytes = section.column.bytes();
-  const unsigned char* from = section.at(section.section_at());
-  if (section.record_bytes == bytes) {
-    std::memcpy(section.out, from, section.bytes());
-    return std::nullopt;
-  }
-  copy_tuples(from, bytes, section.out, section.record_bytes, bytes, section.records());
+  std::memcpy(section.out, section.at(section.section_at()), section.bytes());
   return std::nullopt;
 }
 
 std::optional<Error> decode_constant(const SectionToDecode& section) {
-  const std::size_t bytes = section.column.bytes();
-  const unsigned char* from = section.at(section.section_at());
-  if (section.record_bytes == bytes) {  // what is there is doubled until all is there
-    std::memcpy(section.out, from, bytes);
-    for (std::uint64_t done = bytes; done < section.bytes(); done *= 2)
-      std::memcpy(section.out + done, section.out, std::min(done, section.bytes() - done));
-    return std::nullopt;
-  }
-  copy_tuples(from, 0, section.out, section.record_bytes, bytes, section.records());
+  std::memcpy(section.out, section.at(section.section_at()), section.tuple_bytes());
+  // What is there is doubled until all is there.
+  for (std::uint64_t done = section.tuple_bytes(); done < section.bytes(); done *= 2)
+    std::memcpy(section.out + done, section.out, std::min(done, section.bytes() - done));
   return std::nullopt;
 }
 
