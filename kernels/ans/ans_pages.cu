@@ -78,8 +78,9 @@ struct AnsWarpShared {
 };
 struct AnsArgs {
   UnpackArgs pages;
-  std::uint32_t stage_bytes;  // for a tile; 0: none is staged
-  std::uint32_t warp_bytes;   // AnsWarpShared, stage, and states of the deltas if it has them
+  std::uint32_t
+      stage_bytes;           // for a tile, of wide tuples perhaps for some lanes; 0: none is staged
+  std::uint32_t warp_bytes;  // AnsWarpShared, stage, and states of the deltas if it has them
 };
 
 template <int ValueBytes, AnsKind kKind>
@@ -287,11 +288,11 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   const bool is_whole_record = record_bytes == tuple_bytes;
   const bool in_runs = is_whole_record &&
                        device::warp_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0);
-  const bool is_staged =
-      !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
-  // Wide tuples that do not fit leave some lanes at a time.
+  // Wide tuples that the stage has no room for leave some lanes at a time.
   constexpr int kSlabLanes = slab_lanes(ValueBytes);
-  const bool in_slabs = kKind == AnsKind::any && !is_staged && stage_bytes > 0;
+  const bool is_staged =
+      !kAlone && (kKind != AnsKind::any ||
+                  kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes);
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
   const unsigned run_bytes = kAnsRun * tuple_bytes;
@@ -397,7 +398,11 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         ans_page::scatter_run<ValueBytes>(
             values, count, stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes,
             tuple_bytes, ValueBytes != 3);
-      } else if (in_slabs) {
+      } else if constexpr (kAlone) {
+        ans_page::scatter_run<ValueBytes>(
+            values, count, out + static_cast<std::uint64_t>(kAnsRun * thread) * record_bytes,
+            record_bytes, is_value_aligned(out, record_bytes, ValueBytes));
+      } else {
         const int of_slab = lane % kSlabLanes, slab = lane - of_slab;
         const std::uint32_t slab_bytes = min(kSlabLanes, tuple - slab) * ValueBytes;
         ans_page::scatter_run<ValueBytes>(
@@ -409,11 +414,6 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
           ans_page::store_slab<ValueBytes>(stage, out + slab * ValueBytes, tuples, slab_bytes,
                                            record_bytes);
         }
-      } else {
-        unsigned char* const first = out + lane * ValueBytes;
-        ans_page::scatter_run<ValueBytes>(
-            values, count, first + static_cast<std::uint64_t>(kAnsRun * thread) * record_bytes,
-            record_bytes, is_value_aligned(first, record_bytes, ValueBytes));
       }
     }
     if (is_staged) {
