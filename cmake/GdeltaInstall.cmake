@@ -12,7 +12,8 @@ foreach(room bitpack checksum deltas device pages scan words)
 endforeach()
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(GdeltaDocs)
-file(GLOB document_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md)
+file(GLOB document_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md
+  ${PROJECT_SOURCE_DIR}/docs/history/*.md)
 file(GLOB stage_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/formats/gdelta/coders/*.md ${PROJECT_SOURCE_DIR}/formats/gdelta/maps/*.md
   ${PROJECT_SOURCE_DIR}/formats/gdelta/predictors/*.md)

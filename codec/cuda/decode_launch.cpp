@@ -217,7 +217,7 @@ cudaError_t launch_settle_ready(const DeviceLayout& device_layout, const DecodeC
 // Of more columns launches take too long.
 constexpr std::uint64_t kFewColumns = 4;
 
-// Of more pages warps make enough of each other's waiting: the sooner the more there is to do for a thread of a block (docs/pages.md).
+// Of more pages warps make enough of each other's waiting: the sooner the more there is to do for a thread of a block (docs/decode_calls.md).
 std::uint64_t few_pages(const TableColumn& column) {
   const int bytes = value_bytes(static_cast<ValueType>(column.type));
   return bytes == 1 || bytes == 8 || column.tuple > 2 ? 2048 : 16384;

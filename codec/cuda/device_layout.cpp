@@ -16,7 +16,7 @@ namespace {
 int class_tuple(const Column& column) { return is_wide(column.tuple) ? kMaxTuple : column.tuple; }
 
 // Columns that store their values between those of others write parts of sectors of memory, again and again, which takes up
-// to four times as long as one more read and write of all values (docs/pages.md).
+// to four times as long as one more read and write of all values (docs/history/pages.md).
 bool are_apart(const Layout& layout, bool in_segments) {
   constexpr int kSectorBytes = 32;
   const auto has_sectors = [](const Column& column) { return column.bytes() % kSectorBytes == 0; };

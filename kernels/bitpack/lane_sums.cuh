@@ -1,7 +1,7 @@
 // Sums of a page's residuals, tile by tile, in the registers of a warp. They are made of the primitives of
 // kernels/scan: `step` walks a run, `scan_threads` crosses the warp. The order q is q rounds of order 1,
 // which leaves it a run-time number. One round for all orders, with the matrices of carry_matrix.h, was
-// measured instead (docs/pages.md): 1 to 4 % faster for one lane of order 2, up to 22 % slower for
+// measured instead (docs/history/pages.md): 1 to 4 % faster for one lane of order 2, up to 22 % slower for
 // several lanes, which keep a warp busy by themselves and have no registers for it. Between pages
 // nothing is carried: they store their states.
 #pragma once
@@ -80,7 +80,7 @@ struct LaneSums {
     }
   }
 
-  /// Whether two lanes are best summed in the halves of words, if they have one order (docs/pages.md has what others lose by it).
+  /// Whether two lanes are best summed in the halves of words, if they have one order (docs/history/pages.md has what others lose by it).
   static constexpr bool kInHalves = device::kAddsHalves && ValueBytes == 2 && Tuple == 2;
 
   /// Does so, and leaves what pack_run makes of what sum_lanes leaves.

@@ -4,7 +4,7 @@
 
 namespace gdelta::cuda {
 
-// docs/pages.md, *Strides*, has what was measured: all blocks but those of four-byte values have fewer warps.
+// docs/history/pages.md, *Strides*, has what was measured: all blocks but those of four-byte values have fewer warps.
 cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns) {
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(32 * TilePageShape<ValueBytes, Tuple>::kMostWa
 }
 
 /// Warps of a block: as many as a page has tiles, but no more than keep a processor busy, and no more than take the same number
-/// of rounds. `run_words`: of a thread's run in a tile. docs/pages.md has what was tried.
+/// of rounds. `run_words`: of a thread's run in a tile. docs/history/pages.md has what was tried.
 inline int choose_tile_warps(std::uint64_t pages, int processors, int tiles, int run_words) {
   constexpr int kBusyWords = 512;  // of all runs of a processor
   constexpr int kFewTiles = 5;     // that one warp takes one after the other

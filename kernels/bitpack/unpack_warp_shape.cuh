@@ -20,7 +20,7 @@ struct UnpackWarpPolicy {
   int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
 };
 /// As many blocks as neither spill nor lack shared memory, and runs of 16 if they leave room for
-/// more than 14 warps; docs/pages.md has what was tried.
+/// more than 14 warps; docs/history/pages.md has what was tried.
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) {
     constexpr int kBlocks[] = {10, 9, 6, 5};

@@ -36,7 +36,7 @@ inline constexpr MappingCosts kStoreCosts{.step = 0.02,
                                           .plan = 7'000,
                                           .atom = 0.0017,
                                           .tile = 0.002};
-/// Of work that gathers and sums up, balanced by merge path (bench/results/h200/spmv.csv, 2026-11-22).
+/// Of work that gathers and sums up, balanced by merge path (docs/history/segments.md).
 inline constexpr MappingCosts kSumCosts{.step = 0.02,
                                         .warp = 0.077,
                                         .static_atom = 0.0095,
