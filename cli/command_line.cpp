@@ -171,8 +171,9 @@ void add_threads(CLI::App& app, int& threads) {
       ->check(CLI::Range(0, kMostThreads));
 }
 
-void add_memory_limit(CLI::App& app, DecodeOptions& options) {
-  add_limit(app, "-M,--memory", "Memory that decoding may hold, such as 512M or 16G (default 4G)",
+void add_memory_limit(CLI::App& app, DecodeOptions& options, std::string_view work) {
+  add_limit(app, "-M,--memory",
+            fmt::format("Memory that {} may hold, such as 512M or 16G (default 4G)", work),
             [&options](std::uint64_t size) { options.memory_limit = size; });
 }
 

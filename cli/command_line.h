@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "console.h"
@@ -44,8 +45,8 @@ void add_machine_options(CLI::App& app, Options& options) {
       ->option_text("DEVICE");
 }
 
-/// -M.
-void add_memory_limit(CLI::App& app, DecodeOptions& options);
+/// -M. `work`: what the memory is for.
+void add_memory_limit(CLI::App& app, DecodeOptions& options, std::string_view work = "decoding");
 /// --max-output.
 void add_output_limit(CLI::App& app, DecodeOptions& options);
 

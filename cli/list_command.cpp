@@ -272,7 +272,7 @@ int list_command(const Arguments& arguments) {
   app.add_flag("--json", json, "Print JSON, all chunks included");
   app.add_flag("--why", why, "Show what other ways of coding each chunk would have cost; slow");
   add_verbosity(app, verbosity);
-  add_memory_limit(app, limits);
+  add_memory_limit(app, limits, "listing");
   app.footer(kListExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = check_named(inputs)) return refuse(app, *problem);

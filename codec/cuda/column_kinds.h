@@ -33,7 +33,7 @@ struct FrontPasses {
   bool dictionaries = false;
 };
 
-/// Adds what decoding a column takes; not for coder zstd.
+/// Adds what decoding a column takes; not for coders that no device decodes.
 void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
                 FrontPasses passes);
 

@@ -22,7 +22,7 @@ class DecodePipeline {
   DecodePipeline(int device, std::uint64_t flight_bytes, Workers& workers)
       : device_(device), flight_bytes_(flight_bytes), workers_(&workers) {}
 
-  /// Decodes jobs that have no zstd column, all of `layout` or opaque. Jobs that the device does not
+  /// Decodes jobs all of whose columns a device decodes (decodes_on_device), all of `layout` or opaque. Jobs that the device does not
   /// find right are left for `refused`: their output is unspecified and `error` not set. The others
   /// are added to `progress`, flight by flight.
   /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns

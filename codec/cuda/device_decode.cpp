@@ -162,16 +162,15 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   SegmentsBefore before;
   for (const ChunkInfo& chunk : info.chunks) {
     if (!chunk.opaque) {
-      if (layout && *layout != chunk.layout &&
-          info.layouts.at(*layout) != info.layouts.at(chunk.layout))
+      if (chunk.layout >= info.layouts.size())
+        return fail(Errc::invalid_argument, "a chunk's layout is not in the list of layouts");
+      if (layout && *layout != chunk.layout && info.layouts[*layout] != info.layouts[chunk.layout])
         return fail(Errc::unsupported_feature,
                     "the stream has chunks of more than one layout: decode them on the host");
       layout = chunk.layout;
     }
     chunks.push_back(take_chunk(table, chunk, before));
   }
-  if (layout && *layout >= info.layouts.size())
-    return fail(Errc::invalid_argument, "a chunk's layout is not in the list of layouts");
   table.layout = layout ? info.layouts[*layout] : byte_layout();
   table.num_chunks = chunks.size();
   table.kinds = kNoChunkKinds;

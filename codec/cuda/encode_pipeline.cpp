@@ -92,8 +92,8 @@ bool EncodePipeline::is_for_device(const EncodeJob& job, const ChunkPlan& plan, 
   for (std::size_t c = 0; c < columns; ++c) {
     const format::ColumnModel& model = plan.columns[c];
     const format::CoderTraits traits = format::coder_traits(model.section.coder);
-    if (!traits.encodes_on_device ||
-        !format::predictor_traits(model.front.predictor).encodes_on_device)
+    if (!traits.device_encodes_plans ||
+        !format::predictor_traits(model.front.predictor).device_encodes_plans)
       return false;
     // Words of several columns want a copy of their records.
     if (has_maps(plan, c) && (!is_mapped_one_to_one(plan, c) || (columns > 1 && !is_copied)))

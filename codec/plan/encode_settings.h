@@ -17,7 +17,7 @@ struct EncodeSettings {
   format::ArrayRows rows = {};  // of the array, if its head tells
   std::optional<Coder> coder = {};
   bool device_decodable = false;
-  bool maps = true;          // values may go through some that are undone in a pass of their own
+  bool maps = true;          // values may go through some with fields, lanes be taken less others
   bool plain_bytes = false;  // numbers were looked for, and there are none
   bool dictionaries = true;  // lanes may get one
   bool residuals = false;    // values are predicted already: a coder is all that is left to choose

@@ -56,7 +56,7 @@ struct CoderTraits {
   PartRule parts = PartRule::any;
   SectionBound bound = SectionBound::groups;
   DeviceDecoding device = DeviceDecoding::none;
-  bool encodes_on_device = false;  // others are encoded by the host
+  bool device_encodes_plans = false;  // those of the host, which encodes others itself
 };
 
 /// Gives what the coder's row sets. Precondition: a number below kNumCoders.

@@ -47,7 +47,7 @@ struct Front {
   }
 };
 
-/// Whether maps are undone in a pass of their own, behind coder and strides, and not value by value.
+/// Whether there are maps with fields, or steps of lanes: hosts undo them in a pass behind coder and strides, not value by value.
 GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
   return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
 }

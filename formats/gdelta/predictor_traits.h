@@ -11,13 +11,13 @@ enum class DevicePrediction : std::uint8_t {
   none,      // the host undoes it
   orders,    // with the pages as they are decoded, and a pass for each stride
   runs,      // a pass over runs of tuples, by coefficients
-  segments,  // a pass over segments
+  segments,  // with the pages as they are decoded, if they say states, else a pass over segments
 };
 
 struct PredictorTraits {
   bool has_orders = false;  // of lanes and strides, as Front has them
   DevicePrediction device = DevicePrediction::none;
-  bool encodes_on_device = false;
+  bool device_encodes_plans = false;  // as that of CoderTraits
 };
 
 /// Precondition: a number below kNumPredictors.
@@ -31,7 +31,7 @@ GDELTA_HD constexpr PredictorTraits predictor_traits(Predictor predictor) {
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
   }
-  return {.has_orders = true, .device = DevicePrediction::orders, .encodes_on_device = true};
+  return {.has_orders = true, .device = DevicePrediction::orders, .device_encodes_plans = true};
 }
 
 /// A column as predictors read their fields.

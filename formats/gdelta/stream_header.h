@@ -18,8 +18,6 @@ inline constexpr std::array<std::byte, kStreamHeaderBytes> kStreamHeader = {
     std::byte{0x89},           std::byte{'G'}, std::byte{'D'}, std::byte{'Z'},
     std::byte{kFormatVersion}, std::byte{0}};
 
-inline constexpr std::size_t kSkippableHeaderBytes = 8;  // magic and length, u32 each
-
 /// What the first bytes of a stream or of a frame between streams turn out to be.
 enum class Opening { stream, skippable, cut_short, neither };
 

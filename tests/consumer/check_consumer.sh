@@ -29,7 +29,8 @@ LD_LIBRARY_PATH="$(pkg-config --variable=libdir gdelta):${LD_LIBRARY_PATH:-}" "$
 
 if command -v nvcc >/dev/null; then
   echo "== headers whose kernels the caller compiles"
-  nvcc -std=c++20 -arch=sm_90 -ptx "${cflags[@]}" "$here/consumer_kernels.cu" -o "$work/consumer_kernels.ptx"
+  nvcc -std=c++20 --expt-relaxed-constexpr -arch=sm_90 -ptx "${cflags[@]}" "$here/consumer_kernels.cu" \
+    -o "$work/consumer_kernels.ptx"
 fi
 
 echo "== pkg-config with a system root"

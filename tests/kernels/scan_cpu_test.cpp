@@ -114,6 +114,19 @@ TEST(ScanCpu, SmallCounts) {
   }
 }
 
+/// state = P(L) state: what `state` becomes after L values that are zero.
+template <class Word, int Order>
+void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
+  for (int i = Order - 1; i >= 1; --i)
+    for (int m = 1; m <= i; ++m) state[i] += matrix.c[m] * state[i - m];
+}
+
+/// One value that is zero: y2 += y1, y3 += y2, ...
+template <class Word, int Order>
+void step_state(Word* state) {
+  for (int i = 1; i < Order; ++i) state[i] += state[i - 1];
+}
+
 TEST(CarryMatrix, AdvancesAStateAsZerosDo) {
   std::mt19937_64 random(7);
   for (int length = 0; length < 200; ++length) {
@@ -121,7 +134,7 @@ TEST(CarryMatrix, AdvancesAStateAsZerosDo) {
     for (int q = 0; q < 8; ++q) stepped[q] = advanced[q] = static_cast<std::uint32_t>(random());
     std::uint32_t start[8];
     std::copy(stepped, stepped + 8, start);
-    for (int i = 0; i < length; ++i) step_state<std::uint32_t, 8>(0, stepped);
+    for (int i = 0; i < length; ++i) step_state<std::uint32_t, 8>(stepped);
     const auto ahead = carry_coefficients<std::uint32_t, 8>(length);
     advance_state(ahead, advanced);
     EXPECT_TRUE(std::equal(stepped, stepped + 8, advanced)) << length;

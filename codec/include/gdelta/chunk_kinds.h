@@ -6,8 +6,8 @@
 namespace gdelta {
 
 /// What kinds of columns chunks may have; true is always safe. The device launches no kernel for a
-/// kind that is denied and refuses chunks that have it all the same (`corrupt`). Chunks with a zstd
-/// column, which the host decodes, do not count.
+/// kind that is denied and refuses chunks that have it all the same (`corrupt`). Chunks with a column that
+/// no device decodes (decodes_on_device), which are left to the host, do not count.
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;

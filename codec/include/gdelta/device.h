@@ -71,24 +71,27 @@ std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 /// has the same heads. Otherwise anything may occur. If all columns are pages of coder pack of one to four lanes, 4096 values at
 /// most, without strides, linear prediction, segments or maps with fields, as level 1 writes most numbers, small calls take half
 /// the time or less.
-/// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
-///             if one is needed)
+/// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (a chunk's layout is not in the list of
+///             layouts)
 Result<ChunkTable> make_chunk_table(const StreamInfo& info);
 
-/// What to decode, and from where to where. Pointers are to device memory unless said otherwise.
+/// What to decode, and from where to where. Pointers are to device memory unless said otherwise. What lies there is the caller's again
+/// when the work is done that the call enqueues.
 struct DeviceDecode {
-  const ChunkTable* table =
-      nullptr;  ///< host memory; `bytes` may be empty if `device_table` is set
+  /// In host memory, and read during the call alone; `bytes` may be empty, since only `device_table` is looked at.
+  const ChunkTable* table = nullptr;
   const void* device_table = nullptr;  ///< its `bytes`, 16-byte aligned
   const void* stream = nullptr;        ///< 16-byte aligned, readable to the next multiple of 16
   std::uint64_t stream_bytes = 0;
   std::uint64_t first_chunk = 0;
   std::uint64_t num_chunks = 0;
-  void* out = nullptr;          ///< where the first chunk's content begins: any address; fastest at
-                                ///< multiples of 16
-  std::uint64_t out_bytes = 0;  ///< room behind `out`
+  /// Where the first chunk's content begins: any address; fastest at multiples of 16. It overlaps none of the others.
+  void* out = nullptr;
+  std::uint64_t out_bytes = 0;    ///< room behind `out`
   ChunkStatus* status = nullptr;  ///< [num_chunks]
-  void* scratch = nullptr;        ///< 256-byte aligned
+  /// 256-byte aligned. It may hold anything before, and is no other call's until this one's work is done; calls on one stream may
+  /// have the same.
+  void* scratch = nullptr;
   std::uint64_t scratch_bytes = 0;
   bool verify = true;  ///< check contents; structure is checked always
   /// Where segments begin, if chunks say their segments and this is not null: of those that begin in the
@@ -99,7 +102,7 @@ struct DeviceDecode {
 };
 
 /// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk; as much as they decode to if records have
-/// several columns or chunks say their segments; and 8 bytes a segment.
+/// several columns or chunks say their segments; an eighth of that if columns may have dictionaries; and 8 bytes a segment.
 /// Errors      invalid_argument (a range outside the table), unsupported_backend
 Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t first_chunk,
@@ -109,10 +112,11 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Shapes      out [>= decoded bytes of the range];  status [num_chunks]
 /// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
 ///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
-///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column, with
-///             a table that a coder has made, or of segments with a dictionary, which is left alone. A chunk that needs
-///             what `table->kinds` denies is corrupt, and so is one that is prepared and has another head than `inspect`
-///             read. The bytes of a chunk that is not ok are unspecified, those of the others are right.
+///             unsupported_feature, output_too_small, or needs_host for a chunk with a column that no device decodes
+///             (decodes_on_device of types.h tells by its coder), with a table that a coder has made, or of segments with a
+///             dictionary, which is left alone. A chunk that needs what `table->kinds` denies is corrupt, and so is one
+///             that is prepared and has another head than `inspect` read. The bytes of a chunk that is not ok are
+///             unspecified, those of the others are right.
 /// Complexity  a launch for each column, if they are four at most, and chunks are prepared, pages few (docs/pages.md), and the
 ///             call is not recorded for a graph. Otherwise three to about ten whatever the number of chunks, the fewer
 ///             the more `table->kinds` denies; three or more behind them if chunks say their segments; one
@@ -124,11 +128,13 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
 /// Opens the pages of a column for kernels of the caller's that decode them into registers: heads are read and checked
 /// as by device_decode. Of `decode`, `out` and `out_bytes` are not looked at. Enqueue readers behind it
 /// (gdelta/pages/page_reader.cuh), on the same stream, then device_close_pages.
-/// Errors      as device_decode; invalid_argument (no such column); unsupported_feature if the table's `kinds` say that
-///             some column may need other kernels: only columns of coder pack whose pages are narrow tuples' (1 to 4
-///             lanes, 4096 values), without strides, linear prediction or maps in a pass of their own, as
+/// Errors      as device_decode; invalid_argument (no such column); unsupported_feature if the column has more than four lanes,
+///             or the table says that some chunk may say its segments or be opaque, or that some column may need other
+///             kernels: only columns of coder pack whose pages have at most 4096 values (1024 tuples of more than four lanes),
+///             without strides, linear prediction, dictionaries and other maps with fields, or steps of lanes, as
 ///             device_encode and level 1 write them if they are asked for no `maps`
-/// Complexity  two launches; no memory but scratch, as much as device_decode takes
+/// Complexity  two launches; no memory but scratch, as much as device_decode takes, which stays in use until the work of
+///             device_close_pages is done
 Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t column,
                                       DeviceStream cuda_stream);
 
@@ -139,7 +145,8 @@ Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t co
 Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stream);
 
 /// What to encode, and from where to where: records of at most 64 columns, no other bytes between or
-/// behind them. Pointers are to device memory.
+/// behind them. Pointers are to device memory; none of these stretches overlaps another, and what lies there is the caller's again when
+/// the work is done that the call enqueues.
 struct DeviceEncode {
   Layout layout = {};
   const void* values = nullptr;  ///< whole records at any address; fastest at multiples of 16
@@ -161,17 +168,18 @@ struct DeviceEncode {
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
   std::uint64_t* stream_bytes = nullptr;  ///< [1] out: how long the stream is
   void* table = nullptr;    ///< 16-byte aligned, [chunk_table_bytes] out: for device_decode
-  void* scratch = nullptr;  ///< 256-byte aligned
+  void* scratch = nullptr;  ///< 256-byte aligned; as that of DeviceDecode
   std::uint64_t scratch_bytes = 0;
 };
 
 /// Bytes that the stream has at most. This and the next two look at layout, values_bytes,
-/// chunk_bytes, order, stride, coder and maps alone: all of them must be those of the call that encodes.
-/// Errors      invalid_argument (an impossible layout, more columns, an impossible order, stride, coder or chunk_bytes, values
-///             that are no whole records, too many chunks), unsupported_backend
+/// chunk_bytes, order, stride, coder and maps alone: all of them must be those of the call that encodes. That other_stride is possible
+/// beside `stride` is checked, too; what they say does not depend on it.
+/// Errors      invalid_argument (an impossible layout, more columns, an impossible order, stride, other_stride, coder or chunk_bytes,
+///             values that are no whole records, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
 
-/// Scratch that encoding takes. Errors as above.
+/// Scratch that encoding takes; DeviceEncode::maps says what maps and tables add to it. Errors as above.
 Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 
 /// The host's half of the chunk table that encoding will leave: all of it but `bytes`. With it
@@ -180,7 +188,8 @@ Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 
 /// Enqueues the encoding of records into a complete stream: header, layout, chunks, end with index.
-/// Its bytes are those of `compress` at level 1 with the same layout, chunk_bytes, order, stride, coder and maps.
+/// Its bytes are those of `compress` at level 1 with the same layout, chunk_bytes, order, stride, coder and maps. With another stride,
+/// for which `compress` has no option, chunks are those that it makes of an NPY array whose shape tells both.
 /// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the layout]
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
@@ -192,7 +201,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 ///             With ans about twenty launches, and scratch of 8 bytes a value (12 of those of 8 bytes), 0.2 MiB a chunk,
 ///             0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB.
 ///             All of that for each column of a record, and if there are several one read and one write of the values more
-/// Threads     any; work is ordered by `cuda_stream`, on the current device
+/// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
 
 }  // namespace gdelta

@@ -1,4 +1,13 @@
 // Streams of segments of unequal length as one object: rows of a sparse matrix, posting lists, tracks.
+//
+// Segments are said in records, in one of three ways:
+//
+//   offsets  where each begins and the last one ends: one more than there are segments, from 0
+//            compress_segments, decompress_segments, ArraySegments and find_segments of stream.h,
+//            DeviceDecode::offsets
+//   lengths  how many each has: SegmentWriter::write_segments
+//   ends     where each ends, no 0 before them: EndSink, that is Reader::run_segments and
+//            RangeReader::read_segments
 #pragma once
 
 #include <memory>

@@ -9,6 +9,8 @@
 
 namespace gdelta {
 
+// What these functions are given (spans, buffers, a ChunkInfo, a SalvageGap) is theirs until they return, no longer.
+
 /// Takes compressed or decoded bytes, all of them. An error stops the stream and is handed on.
 using Sink = std::function<Result<void>(std::span<const std::byte>)>;
 /// Takes where segments end, in records counted from the first of all, each once and in order.
@@ -58,7 +60,7 @@ Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uin
 class Writer {
  public:
   /// `segments`: of some arrays, in the order of the input.
-  Writer(Sink sink, EncodeOptions options, std::vector<ArraySegments> segments = {});
+  explicit Writer(Sink sink, EncodeOptions options = {}, std::vector<ArraySegments> segments = {});
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // what was not finished is lost: no end block is written
@@ -136,7 +138,7 @@ struct SalvageReport {
 /// Source      formats/gdelta/spec.md
 class Reader {
  public:
-  Reader(Source source, DecodeOptions options);
+  explicit Reader(Source source, DecodeOptions options = {});
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();
@@ -191,7 +193,7 @@ Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
 
 /// Gives all of that at once.
 /// Errors      as above
-/// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`
+/// Memory      as inspect of codec.h
 Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
                            const InspectOptions& options = {});
 

@@ -13,11 +13,11 @@
 // clang-format off
 #define GDELTA_CODERS(row)                                                                            \
   row(raw, 0, no_gain, .can_be_asked = true, .bound = SectionBound::tuples,                           \
-      .device = DeviceDecoding::copy, .encodes_on_device = true)                                      \
+      .device = DeviceDecoding::copy, .device_encodes_plans = true)                                   \
   row(constant, 1, equal_tuples, .parts = PartRule::one, .bound = SectionBound::one_tuple,            \
-      .device = DeviceDecoding::fill, .encodes_on_device = true)                                      \
+      .device = DeviceDecoding::fill, .device_encodes_plans = true)                                   \
   row(pack, 2, widths, .can_be_asked = true, .codes_residuals = true, .states_of_segments = true,     \
-      .parts = PartRule::pages, .device = DeviceDecoding::warp_pages, .encodes_on_device = true)      \
+      .parts = PartRule::pages, .device = DeviceDecoding::warp_pages, .device_encodes_plans = true)   \
   row(zstd, 3, stretches, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,           \
       .bound = SectionBound::frames)                                                                  \
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \

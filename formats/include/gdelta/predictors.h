@@ -11,7 +11,7 @@
 // clang-format off
 #define GDELTA_PREDICTORS(row)                                                                        \
   row(deltas, 1, "",                                                                                  \
-      .has_orders = true, .device = DevicePrediction::orders, .encodes_on_device = true)              \
+      .has_orders = true, .device = DevicePrediction::orders, .device_encodes_plans = true)           \
   row(linear, 2, "predicted from the values before, and from those of other lanes",                   \
       .device = DevicePrediction::runs)                                                               \
   row(segments, 3, "differences are taken inside segments", .device = DevicePrediction::segments)

@@ -96,29 +96,6 @@ GDELTA_HD CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t leng
   return power(back, length);
 }
 
-/// state = P(L) state: what `state` becomes after L values that are zero.
-template <class Word, int Order>
-GDELTA_HD void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
-  GDELTA_CARRY_UNROLL
-  for (int i = Order - 1; i >= 1; --i) {
-    Word sum = state[i];
-    GDELTA_CARRY_UNROLL
-    for (int m = 1; m <= i; ++m) sum += matrix.c[m] * state[i - m];
-    state[i] = sum;
-  }
-}
-
-/// One value: y1 += x, y2 += y1, ...; returns yq.
-template <class Word, int Order>
-GDELTA_HD Word step_state(Word value, Word* state) {
-  GDELTA_CARRY_UNROLL
-  for (int i = 0; i < Order; ++i) {
-    state[i] += value;
-    value = state[i];
-  }
-  return value;
-}
-
 /// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd
 /// exactly if adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only
 /// c_0 is not zero.

@@ -143,6 +143,23 @@ TEST(DeviceApi, KnowsWhatTheDeviceEncoderLeaves) {
   EXPECT_EQ(text_of(device_encode_table(encode).value().kinds), "p");
 }
 
+TEST(DeviceApi, RefusesATableOfAChunkWhoseLayoutIsNotListed) {
+  const auto expect_refused = [](const StreamInfo& info) {
+    const auto table = make_chunk_table(info);
+    ASSERT_FALSE(table);
+    EXPECT_EQ(table.error().code, Errc::invalid_argument);
+  };
+  StreamInfo info = info_with({"i32x3", "i32x3"});
+  info.chunks[1].layout = 2;
+  expect_refused(info);
+  std::swap(info.chunks[0], info.chunks[1]);
+  expect_refused(info);
+  info.layouts.clear();
+  expect_refused(info);
+  for (ChunkInfo& chunk : info.chunks) chunk.opaque = true;  // those have none in it
+  EXPECT_TRUE(make_chunk_table(info));
+}
+
 TEST(DeviceApi, RefusesATableOfSeveralLayouts) {
   const auto table = make_chunk_table(info_with({"i32x3", "u16"}));
   ASSERT_FALSE(table);

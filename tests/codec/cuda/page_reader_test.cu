@@ -6,7 +6,7 @@
 namespace gdelta::test {
 namespace {
 
-/// Every tuple to where its record is, and how often each has been seen.
+/// Every tuple to where its record is, and how often each has been seen, once more if its run does not have it.
 template <class Reader, class Value>
 __global__ void __launch_bounds__(Reader::kThreads, Reader::kBlocks)
     collect_kernel(DevicePages pages, Value* out, unsigned* seen) {
@@ -14,7 +14,8 @@ __global__ void __launch_bounds__(Reader::kThreads, Reader::kBlocks)
     run.for_each([&](std::uint64_t record, const Value(&tuple)[Reader::kTuple]) {
       for (int lane = 0; lane < Reader::kTuple; ++lane)
         out[record * Reader::kTuple + lane] = tuple[lane];
-      atomicAdd(seen + record, 1u);
+      const bool in_run = record >= run.first() && record - run.first() < run.count();
+      atomicAdd(seen + record, in_run ? 1u : 2u);
     });
   });
 }

@@ -13,6 +13,8 @@
 //   device_open_pages(decode, 0, stream);
 //   gdelta::launch_reader<Reader, count_high>(pages, stream, pages, count);
 //   device_close_pages(pages, stream);
+//
+// Compiled by nvcc as C++20 with --expt-relaxed-constexpr, and found as gdelta.pc and find_package(gdelta) say.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -54,9 +56,8 @@ class PageReader {
   /// Consecutive tuples of a thread.
   class Run {
    public:
-    std::uint64_t first() const {
-      return first_;
-    }  ///< record, from the first chunk that was opened
+    /// Its first record, counted from the first chunk that was opened.
+    __device__ std::uint64_t first() const { return first_; }
     __device__ int count() const { return count_; }  ///< 0 … 16
 
     /// Calls visit(record, tuple) with each; `tuple` is a `const Value (&)[Tuple]`.

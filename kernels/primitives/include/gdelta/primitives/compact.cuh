@@ -61,6 +61,8 @@ std::size_t compact_scratch_bytes(std::uint64_t count, const Segments& segments)
 ///             the first value of every segment in `out`, cleared beyond;  device memory;
 ///             segments: any form, or WholeArray;  scratch, 256-byte aligned
 /// Errors      cudaErrorInvalidValue (too little scratch), or the launch's own
+/// Complexity  two reads of the marks, a read and a write of the values that are kept; `heads` are cleared, and offsets and
+///             keys turned into bits, before
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value, class Segments>
 cudaError_t compact(std::uint64_t count, const Value* in, const Marks& marks,

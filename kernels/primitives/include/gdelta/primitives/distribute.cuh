@@ -25,6 +25,7 @@ std::size_t distribute_scratch_bytes(const SegmentedScan& scan, const Segments& 
 /// Shapes      in, out [scan.count], the same or disjoint;  device memory;  segments: any form, or
 ///             WholeArray;  scratch, 256-byte aligned.  `scan.exclusive` is not read
 /// Errors      as segmented_scan
+/// Complexity  as segmented_scan
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value, class Segments>
 cudaError_t distribute(SegmentedScan scan, const Value* in, Value* out, const Segments& segments,

@@ -36,6 +36,7 @@ std::size_t enumerate_scratch_bytes(std::uint64_t count, const Segments& segment
 /// Shapes      before [count], of an unsigned type that can hold the longest segment's length; device
 ///             memory;  segments: any form, or WholeArray;  scratch, 256-byte aligned
 /// Errors      cudaErrorInvalidValue (too little scratch), or the launch's own
+/// Complexity  one read of the marks and one write of `before`; offsets and keys are turned into bits before
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Count, class Segments>
 cudaError_t enumerate(std::uint64_t count, const Marks& marks, const Segments& segments,

@@ -39,7 +39,7 @@ constexpr int steps_for(std::uint64_t length) {
 constexpr int kLine = 32;
 
 /// Steps that a block takes. Its values may begin anywhere in a line.
-constexpr int part_of(int steps) { return kThreads * steps - kLine; }
+__host__ __device__ constexpr int part_of(int steps) { return kThreads * steps - kLine; }
 
 /// Threads that a multiprocessor holds at least.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

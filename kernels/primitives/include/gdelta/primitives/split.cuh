@@ -45,6 +45,7 @@ inline std::size_t split_scratch_bytes(std::uint64_t count) {
 /// Shapes      in, out [count], not the same;  unmarked [1];  device memory;  scratch, 256-byte
 ///             aligned
 /// Errors      cudaErrorInvalidValue (too little scratch), or the launch's own
+/// Complexity  three reads of the marks, of which one counts them before, a read and a write of the values
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value>
 cudaError_t split(std::uint64_t count, const Value* in, const Marks& marks, Value* out,

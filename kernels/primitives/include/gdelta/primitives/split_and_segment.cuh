@@ -46,6 +46,8 @@ std::size_t split_and_segment_scratch_bytes(std::uint64_t count, const Segments&
 ///             segments of `out`, of which each of `in` gives one or two; not those of `segments`;
 ///             device memory;  segments: any form, or WholeArray;  scratch, 256-byte aligned
 /// Errors      cudaErrorInvalidValue (too little scratch), or the launch's own
+/// Complexity  four reads of the marks by two scans, which together read and write every value once; `heads` are cleared,
+///             and offsets and keys turned into bits, before
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value, class Segments>
 cudaError_t split_and_segment(std::uint64_t count, const Value* in, const Marks& marks,

@@ -132,7 +132,10 @@ __global__ void __launch_bounds__(Schedule::kThreads)
 }  // namespace schedules
 
 /// Enqueues `work(piece)` for pieces that are every atom once. Tiles without atoms may come as whole
-/// pieces, or not at all.
+/// pieces, or not at all. Schedule, tiles and work go to the kernel as copies; what they point to (offsets, arrays, a
+/// plan's scratch) is device memory, and stays until the kernel is done.
+/// Errors      the launch's own
+/// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Schedule, class Tiles, class Work>
 cudaError_t launch_schedule(const Schedule& schedule, const Tiles& tiles, const Work& work,
                             cudaStream_t stream) {
