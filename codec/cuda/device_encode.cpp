@@ -419,7 +419,8 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
                         .num_units = sums_of(shape, false).units,
                         .wide = shape.value_bytes == 8,
                         .even_units = static_cast<std::uint32_t>(shape.units_of(0))};
-  if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
+  if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple) ||
+      (cuda::PackTask::has_strips(shape.page_groups, shape.tuple) && shape.asked_stride == 0)) {
     range.value_bytes = shape.value_bytes;
     range.tuple = shape.tuple;
     range.has_strides = shape.asked_stride > 0;
@@ -459,7 +460,7 @@ cudaError_t launch_size_by_ans(const ColumnArgs& column, const cuda::AnsEncodeAr
 
 cudaError_t launch_size_by_pack(const ColumnArgs& column, cudaStream_t stream) {
   const cuda::PackRange range = all_units(column.plan.shape);
-  if (!range.by_pages())
+  if (!range.makes_checks())
     if (auto error = cuda::launch_make_checks(column.checks, stream)) return error;
   if (auto error = cuda::launch_size_units(column.pack, range, stream)) return error;
   return cuda::launch_choose_sections(column.pack, stream);

@@ -67,7 +67,7 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
   task.num_pages = static_cast<std::uint32_t>(format::num_parts(model.section, records));
   const auto groups =
       static_cast<std::uint32_t>((records + format::kGroupValues - 1) / format::kGroupValues);
-  task.page_units = PackTask::units(std::min(model.section.part_groups, groups), column.tuple);
+  task.page_units = PackTask::units(model.section.part_groups, groups, column.tuple);
   task.num_strides = model.front.num_strides;
   for (int link = 0; link < model.front.num_strides; ++link)
     task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
@@ -303,8 +303,8 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                               .part_checks = summary.part_checks};
   GDELTA_CUDA_TRY(
       cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));
-  const bool makes_checks = (sizes.narrow_tasks > 0 && !narrow.by_pages()) ||
-                            (sizes.narrow_tasks < sizes.num_tasks && !wide.by_pages());
+  const bool makes_checks = (sizes.narrow_tasks > 0 && !narrow.makes_checks()) ||
+                            (sizes.narrow_tasks < sizes.num_tasks && !wide.makes_checks());
   if (makes_checks) GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, narrow, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));

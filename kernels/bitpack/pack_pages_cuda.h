@@ -2,8 +2,8 @@
 // the best width of every group, and pages written to their place. Spec: formats/gdelta/spec.md,
 // sections 5 and 6; the rules that the format leaves to the encoder: codec/chunk/chunk_encode.h.
 //
-// A warp works on a unit: up to 32 consecutive groups of one page, so that each of its threads can
-// choose the width of one. Sizes come first, then the pages are written by a second look at the
+// A warp works on a unit: up to 32 consecutive groups of one page, of wide tuples a strip of its lanes, so that each of its
+// threads can choose the width of one. Sizes come first, then the pages are written by a second look at the
 // values, which costs a read and spares a copy.
 //
 // All memory is the caller's; nothing synchronises; launch errors are returned; kernels cannot
@@ -71,14 +71,17 @@ struct PackRange {
   /// What every task has, if all are alike and takes_warp_pages() holds of each; otherwise 0.
   std::uint8_t value_bytes = 0;
   std::uint8_t tuple = 0;
-  /// By pages: some tasks may have one stride of order 1.
+  /// By pages of narrow tuples: some tasks may have one stride of order 1.
   bool has_strides = false;
 
   bool by_pages() const { return tuple > 0; }
+  /// Whether the first look makes the checks of pages, too.
+  bool makes_checks() const { return by_pages() && !is_wide(tuple); }
 };
 
-/// Whether a column can be encoded a warp a page, each thread with runs of whole tuples.
+/// Whether a column can be encoded a warp a page or a strip, each thread with runs of consecutive tuples.
 inline bool takes_warp_pages(const PackTask& task) {
+  if (task.has_strips()) return task.num_strides == 0;
   const bool one_before =
       task.num_strides == 0 || (task.num_strides == 1 && task.strides[0].order == 1);
   return task.record_bytes == static_cast<std::uint32_t>(task.value_bytes) * task.tuple &&
@@ -101,8 +104,8 @@ inline void set_by_pages(PackRange& range, const PackTask* tasks) {
   range.has_strides = has_strides;
 }
 
-/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages
-/// it fills part_checks, too.
+/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before); fills part_checks, if
+/// the range makes_checks().
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
 /// Computes from these: page_ends, kind and section_bytes of every result, and the checks of constants.

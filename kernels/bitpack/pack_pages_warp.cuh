@@ -13,15 +13,6 @@
 
 namespace gdelta::cuda {
 
-/// A warp for every unit of the range, in `most_blocks` at most, which take turns if there are more.
-template <auto kKernel, int kWarps>
-cudaError_t launch_pages(const PackArgs& args, const PackRange& range, std::uint64_t most_blocks,
-                         cudaStream_t stream) {
-  if (range.num_units == 0) return cudaSuccess;
-  const unsigned grid = pack_grid(std::min((range.num_units + kWarps - 1) / kWarps, most_blocks));
-  return device::launch_after<kKernel>(grid, 32 * kWarps, stream, args, range);
-}
-
 /// Stepped tasks have kernels of their own, of blocks that find work or end at once: code for steps beside that of others
 /// made those 9 % slower. Where strides may be, one kernel takes all tasks.
 template <auto kKernel, auto kSteppedKernel, auto kStridedKernel, int kWarps>

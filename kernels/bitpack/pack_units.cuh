@@ -1,6 +1,9 @@
 // What both looks at the values share: which warp takes which unit.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp_uniform.cuh"
@@ -55,6 +58,15 @@ __device__ void for_each_unit_of(const PackArgs& args, const PackRange& range, V
 inline unsigned pack_grid(std::uint64_t blocks) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
+
+/// A warp for every unit of the range, in `most_blocks` at most, which take turns if there are more.
+template <auto kKernel, int kWarps>
+cudaError_t launch_pages(const PackArgs& args, const PackRange& range, std::uint64_t most_blocks,
+                         cudaStream_t stream) {
+  if (range.num_units == 0) return cudaSuccess;
+  const unsigned grid = pack_grid(std::min((range.num_units + kWarps - 1) / kWarps, most_blocks));
+  return device::launch_after<kKernel>(grid, 32 * kWarps, stream, args, range);
 }
 
 /// A warp for every unit of the range, by the kernel for values of 8 bytes or that for others.

@@ -21,6 +21,8 @@ inline constexpr int kPackRun = 8;
 /// Steps: lanes may lose others. Strides: values may lose those one stride before.
 template <int ValueBytes, int Tuple, int Run = kPackRun, bool Steps = false, bool Strides = false>
 struct PackShape : TileShape<ValueBytes, Tuple, Run> {
+  using Task = PackTask;
+  static constexpr bool kStrip = false;
   static constexpr bool kSteps = Steps;
   static constexpr bool kStrides = Strides;
   using WithSteps = PackShape<ValueBytes, Tuple, Run, (Tuple > 1)>;
@@ -43,7 +45,7 @@ struct PackShape : TileShape<ValueBytes, Tuple, Run> {
 
 // ---- Loads
 
-/// Loads runs out of a column whose tuples follow each other, at any address.
+/// Loads runs out of a column whose tuples follow each other, at any address. Of strips: lane_strip.cuh.
 template <class Shape>
 struct RunLoader {
   static constexpr int kPieceBytes = Shape::kPieceBytes;
@@ -60,6 +62,8 @@ struct RunLoader {
         column_bytes(static_cast<std::uint32_t>(task.raw_bytes())),
         skew(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task.values)) &
              (kPieceBytes - 1)) {}
+
+  __device__ static constexpr std::uint32_t tuple_bytes() { return Shape::kTupleBytes; }
 
   /// Of runs that begin `bytes` before those.
   __device__ RunLoader before(std::uint32_t bytes) const {
@@ -146,12 +150,12 @@ struct PackFront {
   std::uint8_t map;
   bool big_endian;
 
-  __device__ explicit PackFront(const PackTask& task)
+  __device__ explicit PackFront(const typename Shape::Task& task)
       : map(static_cast<std::uint8_t>(device::warp_uniform<int>(task.map))),
         big_endian(device::warp_uniform<int>(task.big_endian) != 0) {
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane)
-      orders[lane] = device::warp_uniform<int>(task.orders[lane]);
+      orders[lane] = device::warp_uniform<int>(task.order_of(lane));
     if constexpr (Shape::kSteps) {
 #pragma unroll
       for (int lane = 0; lane < Shape::kTuple; ++lane)
@@ -215,12 +219,19 @@ __device__ inline void take_steps(const PackFront<Shape>& front,
 
 /// One value after byte order and map.
 template <class Shape>
-__device__ inline typename Shape::Word read_mapped(const PackTask& task, std::uint32_t tuple,
-                                                   int lane) {
+__device__ inline typename Shape::Word read_mapped(const typename Shape::Task& task,
+                                                   std::uint32_t tuple, int lane) {
   using Word = typename Shape::Word;
-  Word value = load_value<Word>(
-      task.values + (tuple * Shape::kTuple + lane) * Shape::kValueBytes, Shape::kValueBytes,
-      is_value_aligned(task.values, Shape::kTupleBytes, Shape::kValueBytes));
+  Word value;
+  if constexpr (Shape::kStrip) {
+    value = load_value<Word>(task.values + tuple * task.record_bytes + lane * Shape::kValueBytes,
+                             Shape::kValueBytes,
+                             is_value_aligned(task.values, task.record_bytes, Shape::kValueBytes));
+  } else {
+    value = load_value<Word>(task.values + (tuple * Shape::kTuple + lane) * Shape::kValueBytes,
+                             Shape::kValueBytes,
+                             is_value_aligned(task.values, Shape::kTupleBytes, Shape::kValueBytes));
+  }
   if (task.big_endian) value = swap_value(value, Shape::kValueBytes);
   with_map(task.map, [&](auto of) { value = decltype(of)::apply(value, 8 * Shape::kValueBytes); });
   return value;
@@ -228,8 +239,8 @@ __device__ inline typename Shape::Word read_mapped(const PackTask& task, std::ui
 
 /// The same after the step of its lane, too. Bits above the value's are any.
 template <class Shape>
-__device__ inline typename Shape::Word read_stepped(const PackTask& task, std::uint32_t tuple,
-                                                    int lane) {
+__device__ inline typename Shape::Word read_stepped(const typename Shape::Task& task,
+                                                    std::uint32_t tuple, int lane) {
   typename Shape::Word value = read_mapped<Shape>(task, tuple, lane);
   if constexpr (Shape::kSteps) {
     if (const int source = task.sources[lane]; source > 0)
@@ -300,13 +311,13 @@ class EarlierRuns {
 template <class Shape>
 requires(!Shape::kStrides) class EarlierRuns<Shape> {
  public:
-  __device__ explicit EarlierRuns(const PackTask&) {}
+  __device__ explicit EarlierRuns(const typename Shape::Task&) {}
 };
 
 /// One value after all that is done before differences are taken.
 template <class Shape>
-__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
-                                                  int lane) {
+__device__ inline typename Shape::Word read_value(const typename Shape::Task& task,
+                                                  std::uint32_t tuple, int lane) {
   typename Shape::Word value = read_stepped<Shape>(task, tuple, lane);
   if constexpr (Shape::kStrides) {
     const std::uint32_t stride = task.num_strides > 0 ? task.strides[0].stride : 0;
@@ -366,15 +377,15 @@ struct LaneHistory {
   /// Thread kMaxDeltaOrder × lane + k loads what the lane has k tuples before the last one. All is shifted up by so
   /// many bits.
   template <int kRaise = 0>
-  __device__ void load(const PackTask& task, std::uint32_t first, int thread) {
+  __device__ void load(const typename Shape::Task& task, std::uint32_t first, int thread) {
     static_assert(Shape::kTuple * kMaxDeltaOrder <= 32);
     const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
     const bool has_lane = lane < Shape::kTuple;
-    const int order = has_lane ? task.orders[lane] : 0;
+    const int order = has_lane ? task.order_of(lane) : 0;
     int highest = 0;
 #pragma unroll
     for (int l = 0; l < Shape::kTuple; ++l)
-      highest = max(highest, device::warp_uniform<int>(task.orders[l]));
+      highest = max(highest, device::warp_uniform<int>(task.order_of(l)));
     Word difference = 0;
     if (k < order) {
       const std::uint32_t tuple = first > static_cast<std::uint32_t>(k) ? first - 1 - k : 0;
@@ -411,15 +422,16 @@ struct LaneHistory {
 /// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
 /// kFar > 0: lines are asked for so many tiles ahead.
 template <class Shape, int kFar = 0, class Visit>
-__device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
+__device__ inline std::uint32_t for_each_tile(const typename Shape::Task& task, std::uint32_t first,
                                               std::uint32_t tuples, int thread,
                                               const Visit& visit) {
   // The next run is on its way while this one is worked on, as far as registers go.
   constexpr bool kAhead = Shape::kRunWords <= 24;
   const RunLoader<Shape> loader(task);
   const std::uint32_t tiles = (tuples + Shape::kTile - 1) / Shape::kTile;
-  std::uint32_t at = first * Shape::kTupleBytes;
-  const std::uint32_t end = at + tuples * Shape::kTupleBytes;
+  std::uint32_t at = first * loader.tuple_bytes();
+  const std::uint32_t end = at + tuples * loader.tuple_bytes();
+  const std::uint32_t tile_bytes = Shape::kTile * loader.tuple_bytes();
   if constexpr (kFar > 0) {
 #pragma unroll
     for (int tile = 1; tile < kFar; ++tile)
@@ -428,13 +440,13 @@ __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_
   std::uint32_t next[Shape::kRunWords];
   if constexpr (kAhead) loader.load(at, thread, next);
 #pragma unroll 1
-  for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
+  for (std::uint32_t tile = 0; tile < tiles; ++tile, at += tile_bytes) {
     if constexpr (kFar > 0) loader.fetch(at + kFar * Shape::kTileBytes, end, thread);
     std::uint32_t words[Shape::kRunWords];
     if constexpr (kAhead) {
 #pragma unroll
       for (int i = 0; i < Shape::kRunWords; ++i) words[i] = next[i];
-      if (tile + 1 < tiles) loader.load(at + Shape::kTileBytes, thread, next);
+      if (tile + 1 < tiles) loader.load(at + tile_bytes, thread, next);
     } else {
       loader.load(at, thread, words);
     }

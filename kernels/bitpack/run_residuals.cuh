@@ -40,8 +40,8 @@ struct RunResiduals {
   // Of a tuple of bytes the same, in the upper bytes of a word.
   std::uint32_t bytes[Shape::kValueBytes == 1 ? kMaxDeltaOrder : 1];
 
-  __device__ void load(const PackTask& task, const PackFront<Shape>& front, std::uint32_t first,
-                       int thread) {
+  __device__ void load(const typename Shape::Task& task, const PackFront<Shape>& front,
+                       std::uint32_t first, int thread) {
     lanes.template load<Shape::kSpareBits>(task, first, thread);
     if constexpr (Shape::kValueBytes == 1) {
       if (thread < front.orders[0] && is_of_bytes(front)) {

@@ -80,6 +80,30 @@ struct SizePageShared {
   RunResiduals<Shape> residuals;
 };
 
+/// Widths and sizes of a unit's groups, whose lengths have been counted. `differs`: values of lanes of order 0 do, or less
+/// strides.
+template <class Shape>
+__device__ inline void size_groups(const PackArgs& args, const typename Shape::Task& task,
+                                   const UnitView& view, std::uint32_t task_number,
+                                   std::uint64_t unit, bool differs, SizePageShared<Shape>& shared,
+                                   int thread) {
+  UnitBytes bytes{0, 0};
+  if (thread < static_cast<int>(view.count)) {
+    const GroupDescriptor descriptor =
+        choose_width(shared.lengths.row(thread), 8 * Shape::kValueBytes).descriptor;
+    args.descriptors[unit * kUnitGroups + thread] = static_cast<std::uint16_t>(descriptor.bits);
+    bytes.groups = descriptor.group_bytes();
+    bytes.exceptions = descriptor.exception_bytes();
+    // Of a constant all differences are zero, from the first tuple on.
+    if constexpr (!Shape::kStrides)
+      differs |= descriptor.bits != 0 && task.order_of(thread / view.groups) > 0;
+  }
+  bytes.groups = device::warp_sum(bytes.groups);
+  bytes.exceptions = device::warp_sum(bytes.exceptions);
+  if (thread == 0) args.unit_bytes[unit] = bytes;
+  if (__any_sync(device::kWholeWarp, differs) && thread == 0) args.differs[task_number] = 1;
+}
+
 template <class Shape>
 __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
                           SizePageShared<Shape>& shared) {
@@ -125,22 +149,7 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   if (thread == 0) args.part_checks[task.first_page + view.page] = value;
   if (!packs) return;
   __syncwarp();  // all residuals are counted
-  UnitBytes bytes{0, 0};
-  bool differs = unequal != 0;
-  if (thread < static_cast<int>(view.count)) {
-    const GroupDescriptor descriptor =
-        choose_width(shared.lengths.row(thread), 8 * Shape::kValueBytes).descriptor;
-    args.descriptors[unit * kUnitGroups + thread] = static_cast<std::uint16_t>(descriptor.bits);
-    bytes.groups = descriptor.group_bytes();
-    bytes.exceptions = descriptor.exception_bytes();
-    // Of a constant all differences are zero, from the first tuple on.
-    if constexpr (!Shape::kStrides)
-      differs |= descriptor.bits != 0 && task.orders[thread / view.groups] > 0;
-  }
-  bytes.groups = device::warp_sum(bytes.groups);
-  bytes.exceptions = device::warp_sum(bytes.exceptions);
-  if (thread == 0) args.unit_bytes[unit] = bytes;
-  if (__any_sync(device::kWholeWarp, differs) && thread == 0) args.differs[task_number] = 1;
+  size_groups<Shape>(args, task, view, task_number, unit, unequal != 0, shared, thread);
 }
 
 template <class Shape>

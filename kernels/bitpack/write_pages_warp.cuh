@@ -257,12 +257,11 @@ __device__ inline PageParts page_parts(const PackArgs& args, const PackTask& tas
   return parts;
 }
 
-/// States and descriptors.
+/// States, from byte `first` on.
 template <class Shape, bool kWhole>
-__device__ inline void put_head(const PageWriter<Shape, kWhole>& page, const PackTask& task,
-                                const PackFront<Shape>& front, const UnitView& view,
-                                const PageParts& parts, const LaneHistory<Shape>& history,
-                                int thread) {
+__device__ inline void put_states(const PageWriter<Shape, kWhole>& page,
+                                  const PackFront<Shape>& front, std::uint32_t first,
+                                  const LaneHistory<Shape>& history, int thread) {
   const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
   int order = 0, states = 0;  // of the lane, and with those of the lanes before it
 #pragma unroll
@@ -271,26 +270,20 @@ __device__ inline void put_head(const PageWriter<Shape, kWhole>& page, const Pac
     if (l == lane) order = front.orders[l];
   }
   if (k < order)
-    page.join((states - 1 - k) * Shape::kValueBytes, 0,
+    page.join(first + (states - 1 - k) * Shape::kValueBytes, 0,
               history.before[lane][k] >> Shape::kSpareBits);
-  if (thread < static_cast<int>(view.count))
-    page.join(task.state_bytes + 2 * thread, 0, parts.mine.bits);
 }
 
+/// Fields and exceptions of `tuples` from the page's first on, of which shared.residuals has the history.
 template <class Shape, bool kWhole>
-__device__ void write_window(const PackTask& task, const UnitView& view, const PageParts& parts,
-                             const PageWriter<Shape, kWhole>& page, WritePageShared<Shape>& shared,
-                             int thread) {
+__device__ void put_groups(const typename Shape::Task& task, const PackFront<Shape>& front,
+                           const UnitView& view, std::uint32_t tuples, const PageParts& parts,
+                           const PageWriter<Shape, kWhole>& page, WritePageShared<Shape>& shared,
+                           int thread) {
   using Word = typename Shape::Word;
-  const std::uint32_t tuples =
-      device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
-  const PackFront<Shape> front(task);
   const EarlierRuns<Shape> earlier(task);
-  shared.residuals.load(task, front, view.first, thread);
-  put_head(page, task, front, view, parts, shared.residuals.lanes, thread);
-  __syncwarp();  // states have been read before the history moves on
   // A tile ahead in registers is too little by itself. Larger tiles would push out what others have asked for.
-  constexpr int kFar = Shape::kValueBytes >= 4 && Shape::kRunWords <= 16 ? 2 : 0;
+  constexpr int kFar = !Shape::kStrip && Shape::kValueBytes >= 4 && Shape::kRunWords <= 16 ? 2 : 0;
   for_each_tile<Shape, kFar>(
       task, view.first, tuples, thread,
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
@@ -300,6 +293,9 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
         const std::uint32_t in_lane = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          if constexpr (Shape::kStrip) {
+            if (lane >= task.lanes) break;
+          }
           shared.turn.write(residuals[lane], thread);
           const int group = static_cast<int>(lane * view.groups + in_lane);
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
@@ -320,6 +316,21 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
                               thread % Shape::kGroupThreads * (width * Shape::kRun / 8));
         }
       });
+}
+
+template <class Shape, bool kWhole>
+__device__ void write_window(const PackTask& task, const UnitView& view, const PageParts& parts,
+                             const PageWriter<Shape, kWhole>& page, WritePageShared<Shape>& shared,
+                             int thread) {
+  const std::uint32_t tuples =
+      device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
+  const PackFront<Shape> front(task);
+  shared.residuals.load(task, front, view.first, thread);
+  put_states(page, front, 0, shared.residuals.lanes, thread);
+  if (thread < static_cast<int>(view.count))
+    page.join(task.state_bytes + 2 * thread, 0, parts.mine.bits);
+  __syncwarp();  // states have been read before the history moves on
+  put_groups(task, front, view, tuples, parts, page, shared, thread);
 }
 
 /// Stores bytes [from, end) of an image to the same places from `to` on, which is aligned to vectors: whole vectors,

@@ -236,8 +236,9 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
   view.first = view.page * page_tuples;
   view.groups = (min(page_tuples, task.records - view.first) + kGroupValues - 1) / kGroupValues;
   view.all_groups = view.groups * task.tuple;
-  view.begin = min(view.part * kUnitGroups, view.all_groups);
-  view.count = min(view.all_groups - view.begin, std::uint32_t{kUnitGroups});
+  const std::uint32_t most = task.has_strips() ? kStripLanes * view.groups : kUnitGroups;
+  view.begin = min(view.part * most, view.all_groups);
+  view.count = min(view.all_groups - view.begin, most);
   return view;
 }
 

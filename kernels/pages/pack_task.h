@@ -9,6 +9,8 @@
 namespace gdelta::cuda {
 
 inline constexpr int kUnitGroups = 32;
+/// Of wide tuples whose pages are short a unit has as many neighbouring lanes at most: a strip.
+inline constexpr int kStripLanes = kUnitGroups / kWidePathGroups;
 
 struct PackTask {
   const unsigned char* values;  // the column's first byte in the first record
@@ -18,7 +20,7 @@ struct PackTask {
   std::uint32_t record_bytes;
   std::uint32_t page_groups;
   std::uint32_t num_pages;
-  std::uint32_t page_units;   // of a page; the last page may leave some empty
+  std::uint32_t page_units;   // of a page; the last page may leave some empty, but no strips
   std::uint32_t first_page;   // pages of the tasks before
   std::uint32_t state_bytes;  // at the start of every page
   std::uint32_t map_bytes;    // that the head has of such maps,
@@ -43,8 +45,18 @@ struct PackTask {
   GDELTA_HD std::uint64_t raw_bytes() const {
     return static_cast<std::uint64_t>(records) * value_bytes * tuple;
   }
-  /// Units of a page of so many groups a lane.
-  static GDELTA_HD std::uint32_t units(std::uint32_t groups, std::uint32_t tuple) {
+  GDELTA_HD int order_of(int lane) const { return orders[lane]; }
+
+  /// Whether units are strips.
+  static GDELTA_HD bool has_strips(std::uint32_t page_groups, int tuple) {
+    return is_wide(tuple) && page_groups <= kWidePathGroups;
+  }
+  GDELTA_HD bool has_strips() const { return has_strips(page_groups, tuple); }
+  /// Units of a page of so many groups a lane, in a chunk of so many.
+  static GDELTA_HD std::uint32_t units(std::uint32_t page_groups, std::uint32_t chunk_groups,
+                                       int tuple) {
+    if (has_strips(page_groups, tuple)) return (tuple + kStripLanes - 1) / kStripLanes;
+    const std::uint32_t groups = page_groups < chunk_groups ? page_groups : chunk_groups;
     return (groups * tuple + kUnitGroups - 1) / kUnitGroups;
   }
 };

@@ -66,10 +66,12 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
                              const ExactLane* own_maps, PlanShared<Word, kExact>& shared) {
   const int warp = device::warp_number();
   GroupCosts<Word> costs(shape, shared.rows[warp], shared.sums);
-  const std::uint32_t items = device::warp_uniform(shape.tuple * sample.count);
+  const auto tuple = device::warp_uniform(std::uint32_t{shape.tuple});
+  const std::uint32_t items = device::warp_uniform(tuple * sample.count);
+  // Neighbouring lanes side by side, which share sectors of memory.
   for (std::uint32_t item = warp; item < items; item += kWarps) {
-    const std::uint32_t lane = item / sample.count;
-    const std::uint32_t first = sample.first_tuple(item - lane * sample.count);
+    const std::uint32_t number = item / tuple, lane = item - number * tuple;
+    const std::uint32_t first = sample.first_tuple(number);
     bool differs = false;
     const LaneView<Word> values(shared.task, lane, 0);
     const GroupValues<Word> plain =

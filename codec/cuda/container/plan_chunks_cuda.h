@@ -67,8 +67,7 @@ struct CutShape {
   }
   __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk) const {
     const std::uint32_t groups = (records_of(chunk) + kGroupValues - 1) / kGroupValues;
-    const std::uint32_t of_page = part_groups_of(chunk);
-    return PackTask::units(groups < of_page ? groups : of_page, tuple);
+    return PackTask::units(part_groups_of(chunk), groups, tuple);
   }
   __host__ __device__ std::uint64_t units_of(std::uint64_t chunk) const {
     return std::uint64_t{parts_of(chunk)} * page_units_of(chunk);

@@ -1,4 +1,5 @@
-// A block a chunk: its warps count the classes of sampled groups at each order, lane after lane.
+// A block a chunk: its warps count the classes of sampled groups at each order, lane after lane; of wide tuples, which have
+// few groups a lane, a warp a lane.
 #include "codec/cuda/container/symbol_orders_cuda.h"
 #include "codec/plan/levels.h"
 #include "kernels/ans/ans_encode_pages.cuh"
@@ -15,22 +16,45 @@ constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
-struct OrdersShared {
+/// How many residuals of a lane have each class, at each order, in shared memory.
+struct BlockCounts {
   std::uint32_t counts[kTriedOrders][kCoarseClasses];
+
+  __device__ void add(int order, int coarse) { atomicAdd(&counts[order][coarse], 1u); }
+  __device__ std::uint32_t of(int order, int coarse) const { return counts[order][coarse]; }
+};
+/// Two in a word, of samples of fewer than 2^16 residuals.
+struct WarpCounts {
+  std::uint32_t pairs[kTriedOrders][kCoarseClasses / 2];
+
+  __device__ void add(int order, int coarse) {
+    atomicAdd(&pairs[order][coarse / 2], 1u << (coarse % 2 * 16));
+  }
+  __device__ std::uint32_t of(int order, int coarse) const {
+    return pairs[order][coarse / 2] >> (coarse % 2 * 16) & 0xffff;
+  }
+};
+static_assert(level_policy(kDeviceLevel).orders.groups * kGroupValues < 1 << 16);
+
+struct OrdersShared {
+  union {
+    BlockCounts all;
+    WarpCounts of_warps[kWarps];
+  };
   std::uint64_t bits[kTriedOrders];
   Log2Table log2;
   PackTask task;
 };
 
-template <bool kSteps, class Word>
-__device__ void count_lane(const DeviceSample& sample, int lane, int highest,
-                           OrdersShared& shared) {
+/// Counts groups `begin`, `begin` + `step` and so on of a lane.
+template <bool kSteps, class Word, class Counts>
+__device__ void count_lane(const PackTask& task, const DeviceSample& sample, int lane, int highest,
+                           std::uint32_t begin, std::uint32_t step, Counts& counts) {
   using Signed = std::make_signed_t<Word>;
-  const PackTask& task = shared.task;
   const int thread = threadIdx.x & 31;
   const int spare = 8 * static_cast<int>(sizeof(Word)) - 8 * task.value_bytes;
   const LaneView<Word, kSteps> values(task, lane, task.map);
-  for (std::uint32_t k = threadIdx.x / 32; k < sample.count; k += kWarps) {
+  for (std::uint32_t k = begin; k < sample.count; k += step) {
     const std::uint32_t first = sample.first_tuple(k);
     bool differs = false;
     GroupValues<Word> group = load_group<false>(task, values, first, highest, Word{0}, differs);
@@ -41,7 +65,7 @@ __device__ void count_lane(const DeviceSample& sample, int lane, int highest,
         if (first + 32 * j + thread >= task.records) continue;
         const auto residual =
             static_cast<Word>(static_cast<Signed>(group.words[j + 1] << spare) >> spare);
-        atomicAdd(&shared.counts[order][coarse_class(residual)], 1u);
+        counts.add(order, coarse_class(residual));
       }
     }
   }
@@ -55,17 +79,18 @@ __device__ std::uint64_t offset_bits_of(int coarse) {
 }
 
 /// The bits of a lane, if the sample is like the rest of it; by a warp.
-__device__ std::uint64_t bits_of(const OrdersShared& shared, int order) {
-  const std::uint32_t* const counts = shared.counts[order];
+template <class Counts>
+__device__ std::uint64_t bits_of(const OrdersShared& shared, const Counts& counts, int order) {
   const int thread = threadIdx.x & 31;
   std::uint64_t sampled = 0, bits = 0, bins = 0;
-  for (int number = thread; number < kCoarseClasses; number += 32) sampled += counts[number];
+  for (int number = thread; number < kCoarseClasses; number += 32)
+    sampled += counts.of(order, number);
   sampled = device::warp_sum(sampled);
   const std::uint64_t all = shared.log2.of(sampled);
   for (int number = thread; number < kCoarseClasses; number += 32) {
-    if (counts[number] == 0) continue;
-    bits += counts[number] *
-            (all - shared.log2.of(counts[number]) + (offset_bits_of(number) << kFixedLog2Bits));
+    const std::uint32_t count = counts.of(order, number);
+    if (count == 0) continue;
+    bits += count * (all - shared.log2.of(count) + (offset_bits_of(number) << kFixedLog2Bits));
     ++bins;
   }
   bits = device::warp_sum(bits);
@@ -73,28 +98,51 @@ __device__ std::uint64_t bits_of(const OrdersShared& shared, int order) {
   return (bits >> kFixedLog2Bits) * shared.task.records / sampled + bins * kTableClassBits;
 }
 
-/// The order of a lane: the least cost, ties to the lower.
+/// The order of a lane: the least cost, ties to the lower. By the block.
 template <class Word>
 __device__ int choose_order(const DeviceSample& sample, int lane, int highest,
                             OrdersShared& shared) {
   for (int i = threadIdx.x; i < kTriedOrders * kCoarseClasses; i += kThreads)
-    shared.counts[i / kCoarseClasses][i % kCoarseClasses] = 0;
+    shared.all.counts[i / kCoarseClasses][i % kCoarseClasses] = 0;
   __syncthreads();  // counts are zero
-  if (device::warp_uniform(shared.task.has_steps())) {
-    count_lane<true, Word>(sample, lane, highest, shared);
+  const PackTask& task = shared.task;
+  if (device::warp_uniform(task.has_steps())) {
+    count_lane<true, Word>(task, sample, lane, highest, threadIdx.x / 32, kWarps, shared.all);
   } else {
-    count_lane<false, Word>(sample, lane, highest, shared);
+    count_lane<false, Word>(task, sample, lane, highest, threadIdx.x / 32, kWarps, shared.all);
   }
   __syncthreads();  // all are counted
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp <= highest) {
-    const std::uint64_t bits = bits_of(shared, warp);
+    const std::uint64_t bits = bits_of(shared, shared.all, warp);
     if (threadIdx.x % 32 == 0) shared.bits[warp] = bits;
   }
   __syncthreads();  // all orders have their cost
   int best = 0;
   for (int order = 1; order <= highest; ++order)
     if (shared.bits[order] < shared.bits[best]) best = order;
+  return best;
+}
+
+/// The same by a warp; wide tuples have no steps.
+template <class Word>
+__device__ int choose_order_of_wide(const DeviceSample& sample, int lane, int highest,
+                                    const OrdersShared& shared, WarpCounts& counts) {
+  const int thread = threadIdx.x & 31;
+  for (int i = thread; i < kTriedOrders * kCoarseClasses / 2; i += 32)
+    counts.pairs[i / (kCoarseClasses / 2)][i % (kCoarseClasses / 2)] = 0;
+  __syncwarp();  // counts are zero
+  count_lane<false, Word>(shared.task, sample, lane, highest, 0, 1, counts);
+  __syncwarp();  // all are counted
+  int best = 0;
+  std::uint64_t least = 0;
+  for (int order = 0; order <= highest; ++order) {
+    const std::uint64_t bits = bits_of(shared, counts, order);
+    if (order > 0 && bits >= least) continue;
+    best = order;
+    least = bits;
+  }
+  __syncwarp();  // counts have been read
   return best;
 }
 
@@ -134,16 +182,28 @@ __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArg
     __syncthreads();  // the task is there
     PackTask& task = shared.task;
     const DeviceSample sample = sample_groups(task.records, task.tuple, shape.column_groups);
-    std::uint32_t state_bytes = 0;
-    for (int lane = 0; lane < task.tuple; ++lane) {
-      // Sizes of groups and of symbols hardly differ by more than an order.
-      const int highest = min(task.orders[lane] + 1, static_cast<int>(shape.max_order));
-      const int order = choose_order<Word>(sample, lane, highest, shared);
-      state_bytes += static_cast<std::uint32_t>(order) * task.value_bytes;
-      if (threadIdx.x == 0) task.orders[lane] = static_cast<std::uint8_t>(order);
+    // Sizes of groups and of symbols hardly differ by more than an order.
+    const auto highest_of = [&](int lane) {
+      return min(task.orders[lane] + 1, static_cast<int>(shape.max_order));
+    };
+    if (is_wide(shape.tuple)) {
+      const int warp = device::warp_number();
+      for (int lane = warp; lane < shape.tuple; lane += kWarps) {
+        const int order = choose_order_of_wide<Word>(sample, lane, highest_of(lane), shared,
+                                                     shared.of_warps[warp]);
+        if (threadIdx.x % 32 == 0) task.orders[lane] = static_cast<std::uint8_t>(order);
+      }
+      __syncthreads();  // all lanes have their order
+    } else {
+      for (int lane = 0; lane < shape.tuple; ++lane) {
+        const int order = choose_order<Word>(sample, lane, highest_of(lane), shared);
+        if (threadIdx.x == 0) task.orders[lane] = static_cast<std::uint8_t>(order);
+      }
     }
     if (threadIdx.x == 0) {
-      task.state_bytes = state_bytes;
+      task.state_bytes = 0;
+      for (int lane = 0; lane < shape.tuple; ++lane)
+        task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * task.value_bytes;
       args.tasks[chunk] = task;
     }
     __syncthreads();  // the task has been copied before the next one takes its place

@@ -74,6 +74,24 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForEveryTypeOrderAndShape) {
   expect_bytes_of_cpu(batch);
 }
 
+// Tuples that do not follow each other, with an order for each lane.
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForWideTuplesInRecords) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record :
+       {"u8x5,u8x5", "i16x6,i16x6", "i24x9,i24x9", "f32x8,f32x8", "i64x5,i64x5"}) {
+    const Layout layout = parse_record(record).value();
+    const int tuple = layout.columns[0].tuple;
+    EncodeBatch batch;
+    for (const Pattern pattern : kPatterns) {
+      auto model = pack_model(0, 8);
+      for (int lane = 0; lane < tuple; ++lane)
+        model.front.orders[lane] = static_cast<std::uint8_t>(lane * 5 % (kMaxOrder + 1));
+      batch.add(layout, make_values(layout, 1100, pattern), model);
+    }
+    expect_bytes_of_cpu(batch);
+  }
+}
+
 TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForLengthsAtEveryEdge) {
   GDELTA_NEEDS_GPU();
   EncodeBatch batch;

@@ -1,6 +1,7 @@
 // device_encode writes the stream that compress writes at level 1, and device_decode reads it on the
 // same CUDA stream without the host.
 #ifdef GDELTA_HAS_CUDA
+#include <array>
 #include <span>
 #include <utility>
 
@@ -54,17 +55,66 @@ TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForTilesAtAnyAddress) {
   }
 }
 
-// A page of more than eight kibibytes is put together in two steps.
+// Pages of more than eight kibibytes are put together in two steps, and so are strips of lanes.
 TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLongPages) {
   GDELTA_NEEDS_GPU();
   std::uint32_t random = 1;
-  for (const int bytes : {3, 7}) {
-    const Column column{bytes > 4 ? ValueType::i64 : ValueType::i32, 1, false};
-    Bytes values(5000 * column.bytes());
-    for (std::size_t at = 0; at < values.size(); ++at)
-      if (at % column.bytes() < static_cast<std::size_t>(bytes))
-        values[at] = static_cast<std::byte>((random = random * 1664525 + 1013904223) >> 24);
-    expect_stream_of_cpu(values, column, 0, 0);
+  for (const std::uint8_t tuple : {1, 6}) {
+    for (const int bytes : {3, 7}) {
+      const Column column{bytes > 4 ? ValueType::i64 : ValueType::i32, tuple, false};
+      const std::size_t value_bytes = column.bytes() / tuple;
+      Bytes values(5000 * column.bytes());
+      for (std::size_t at = 0; at < values.size(); ++at)
+        if (at % value_bytes < static_cast<std::size_t>(bytes))
+          values[at] = static_cast<std::byte>((random = random * 1664525 + 1013904223) >> 24);
+      expect_stream_of_cpu(values, column, 0, 0);
+    }
+  }
+}
+
+// Strips of four lanes, and of what is left of the tuple; loads of every width.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForWideTuples) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"u8x5", "u8x6", "u8x64", "i16x6", "u16:bex33", "f16x8", "i24x7",
+                             "i24x8", "f32x7", "i32x12", "f64x5", "i64x16"}) {
+    const Column column = parse_record(record).value().columns[0];
+    for (const Coder coder : {Coder::pack, Coder::ans}) {
+      for (const std::uint64_t records : {1, 130, 2600}) {
+        const Bytes values = make_values({{column}}, records, Pattern::smooth);
+        expect_stream_of_cpu(values, column, 1100 * column.bytes(), std::nullopt, records % 8,
+                             coder);
+        expect_stream_of_cpu(values, column, 0, 3, 0, coder);
+      }
+      const Bytes equal = make_values({{column}}, 1100, Pattern::equal);
+      expect_stream_of_cpu(equal, column, 0, std::nullopt, 0, coder);
+      expect_stream_of_cpu(equal, column, 0, 0, 0, coder);
+    }
+  }
+}
+
+// Lane l is the sum of noise taken l mod 4 times.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForWideTuplesOfEveryOrder) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::size_t kRecords = 2300;
+  std::uint32_t random = 1;
+  for (const std::uint8_t tuple : {5, 8, 31}) {
+    std::vector<std::int16_t> lanes(tuple * kRecords);
+    std::vector<std::array<std::int16_t, 4>> sums(tuple);
+    for (std::size_t at = 0; at < lanes.size(); ++at) {
+      const std::size_t lane = at % tuple;
+      auto value = static_cast<std::int16_t>((random = random * 1664525 + 1013904223) >> 30);
+      for (std::size_t k = 0; k < lane % 4; ++k)
+        value = sums[lane][k] = static_cast<std::int16_t>(sums[lane][k] + value);
+      lanes[at] = value;
+    }
+    const auto bytes = std::as_bytes(std::span(lanes));
+    const Column column{ValueType::i16, tuple, false};
+    const Bytes values(bytes.begin(), bytes.end());
+    for (const Coder coder : {Coder::pack, Coder::ans}) {
+      expect_stream_of_cpu(values, column, 0, std::nullopt, 0, coder);
+      for (int order = 0; order <= kMaxOrder; ++order)
+        expect_stream_of_cpu(values, column, 0, order, 0, coder);
+    }
   }
 }
 
