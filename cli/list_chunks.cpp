@@ -48,8 +48,12 @@ void add_words(Words& words, std::string_view text) {
 
 /// "pack", "2,1" or "linear", "decimal", "/100", "lanes", "1-0", "+s640", "+s2^2".
 Words coding_of(const ColumnInfo& column) {
-  if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
-  Words words{std::string(coder_name(column.coder))};
+  Words words;
+  if (!column.unknown.empty()) {
+    add_words(words, column.unknown + ", unknown to this version");
+    return words;
+  }
+  words.emplace_back(coder_name(column.coder));
   if (!predictor_sentence(column.predictor).empty())
     words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);

@@ -101,6 +101,19 @@ std::string_view map_name(ValueMap map) {
   return "unknown";
 }
 
+std::string_view map_name(LaneMap map) {
+  switch (map) {
+    case LaneMap::none:
+      return "none";
+#define GDELTA_CASE(name, number, ...) \
+  case LaneMap::name:                  \
+    return #name;
+      GDELTA_LANE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return "unknown";
+}
+
 std::string_view map_sentence(ValueMap map) {
   switch (map) {
     case ValueMap::none:

@@ -95,12 +95,21 @@ std::string unknown_stage(const ParsedChunk& chunk, std::size_t column) {
   if (chunk.kinds != kChunkKinds && chunk.segments.lengths == 0)
     return numbered("a check of kind", chunk.kinds);
   if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);
-  if (static_cast<int>(front.map) >= kNumValueMaps && front.map != ValueMap::by_lane)
-    return numbered("value map", front.map);
-  if (static_cast<int>(front.lane_map) >= kNumLaneMaps) return numbered("lane map", front.lane_map);
+  // What the parser has not come to has no place in the head.
+  const ColumnHead& head = chunk.columns[column];
+  const auto variant = [](const char* stage, std::string_view name) {
+    return fmt::format("a variant of {} {}", stage, name);
+  };
+  if (head.fields_at > 0) return variant("coder", coder_name(section.coder));
+  if (head.predictor_at > 0) return variant("predictor", predictor_name(front.predictor));
   if (static_cast<int>(front.predictor) >= kNumPredictors)
     return numbered("predictor", front.predictor);
-  return fmt::format("a variant of {}", coder_name(section.coder));
+  if (head.lane_map_at > 0)
+    return static_cast<int>(front.lane_map) >= kNumLaneMaps
+               ? numbered("lane map", front.lane_map)
+               : variant("lane map", map_name(front.lane_map));
+  return static_cast<int>(front.map) >= kNumValueMaps ? numbered("value map", front.map)
+                                                      : variant("value map", map_name(front.map));
 }
 
 tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,

@@ -41,7 +41,7 @@ inline std::size_t num_columns(const ParsedChunk& chunk, const Layout& layout) {
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
                              UnknownModels unknown = UnknownModels::refused);
 
-/// "coder 9": what this version does not know of an unsupported column.
+/// "coder 9", "a variant of predictor linear": what this version does not know of an unsupported column.
 std::string unknown_stage(const ParsedChunk& chunk, std::size_t column);
 
 /// Gives what parse_chunk_fields has found, which is not none, as the error of a block at `byte`.

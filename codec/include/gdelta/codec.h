@@ -102,8 +102,8 @@ struct ColumnInfo {
   std::uint64_t page_groups = 0;  ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes =
       0;  ///< the section, its exceptions and tables, without the model
-  /// "coder 9", "value map 7": what this version does not know of it. The chunk cannot be decoded by it;
-  /// of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
+  /// "coder 9", "a variant of predictor linear": what this version does not know of it. The chunk cannot be decoded by
+  /// it; of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
   std::string unknown = {};
 };
 

@@ -74,7 +74,7 @@ GDELTA_HD void write_map_fields(Sink& sink, int value_bytes, const MapFields& fi
 
 /// Reads which map each lane has. `front.map` and `exceptions` become what they say; exceptions are at
 /// most `values`, those of all lanes. Unless all lanes have the same map and it has no fields, visit(lane,
-/// fields) is called for each lane in order.
+/// fields) is called for each lane in order. If something is unsupported, `front.map` becomes the map of that lane.
 template <class Visit>
 GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column, int value_bytes,
                                             std::uint64_t values, Front& front,
@@ -99,6 +99,7 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
     MapFields fields;
     fields.map = by_lane ? static_cast<ValueMap>(cursor.data[maps_at + lane]) : front.map;
     error = parse_map_fields(cursor, {value_bytes, values / column.tuple}, fields);
+    if (error == HeadError::unsupported) front.map = fields.map;
     if (error != HeadError::none) return error;
     visit(lane, fields);
   }

@@ -54,6 +54,7 @@ std::string asked_coder_names();
 bool decodes_on_device(Coder coder);
 /// Names a map: "ordered", ...; "none" for no map.
 std::string_view map_name(ValueMap map);
+std::string_view map_name(LaneMap map);
 /// Explains the name: "floats are mapped to integers that keep their order"; empty for no map.
 std::string_view map_sentence(ValueMap map);
 /// Explains what is said of the map's steps: "1-0: lane 1 less lane 0, the first"; empty for no map.

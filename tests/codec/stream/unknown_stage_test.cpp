@@ -49,15 +49,47 @@ std::vector<Stage> stages() {
          model.maps = {{kNumValueMaps}};
        }},
       {"value map 254", [](auto& model) { model.map = 254; }},
+      {"value map 255",  // no lane has maps by lane
+       [](auto& model) {
+         model.map = 255;
+         model.maps = {{255}};
+       }},
       {number("lane map ", kNumLaneMaps), [](auto& model) { model.lane_map = kNumLaneMaps; }},
       {number("predictor ", kNumPredictors), [](auto& model) { model.predictor = kNumPredictors; }},
-      {"a variant of pack", [](auto& model) { model.orders = 9; }},
-      {"a variant of pack",
+      {"a variant of value map decimal",
        [](auto& model) {
          model.map = static_cast<int>(ValueMap::decimal);
          model.maps = {{model.map, faults::bytes_of({23})}};
          model.exceptions = 0;
        }},
+      {"a variant of value map decimal",
+       [](auto& model) {
+         model.map = 255;
+         model.maps = {{static_cast<int>(ValueMap::decimal), faults::bytes_of({23})}};
+         model.exceptions = 0;
+       }},
+      {"a variant of value map dictionary",
+       [](auto& model) {
+         model.map = static_cast<int>(ValueMap::dictionary);
+         model.maps = {{model.map, faults::bytes_of({0x81, 0x80, 4})}};  // 65537 entries
+       }},
+      {"a variant of lane map differences",
+       [](auto& model) {
+         model.lane_map = static_cast<int>(LaneMap::differences);
+         model.lane_map_fields = faults::bytes_of({65});
+       }},
+      {"a variant of predictor deltas", [](auto& model) { model.orders = 9; }},
+      {"a variant of predictor linear",
+       [](auto& model) {
+         model.predictor = static_cast<int>(Predictor::linear);
+         model.linear = faults::bytes_of({8, 0, 33});
+       }},
+      {"a variant of predictor linear",
+       [](auto& model) {
+         model.predictor = static_cast<int>(Predictor::linear);
+         model.linear = faults::bytes_of({8, 0, 1, 0, 0, 0, 0, 17});  // bits of a coefficient
+       }},
+      {"a variant of coder pack", [](auto& model) { model.part_groups = 2049; }},
   };
 }
 
