@@ -161,6 +161,7 @@ std::vector<GoldenCase> golden_cases() {
   GDELTA_PLAIN_LANE_MAPS(GDELTA_ADD)
 #undef GDELTA_ADD
   add_states_of_segments(cases);
+  add_overflows(cases);
   return cases;
 }
 

@@ -157,6 +157,18 @@ void add_extreme_maps(std::vector<GoldenCase>& cases) {
   }
 }
 
+/// Products that are too large, or rounded to the largest number just so.
+void add_overflows(std::vector<GoldenCase>& cases) {
+  const auto add = [&](const std::string& name, const char* record, double step) {
+    LaneChoice map = scaled(step);
+    map.overflows = true;
+    packed_into(cases)(name, record, 3, {map}, {}, 60);
+  };
+  add("scaled_f32_beyond_the_largest", "f32", 0x1.fffffefffffffp127);
+  add("scaled_f32_half_way_to_infinities", "f32", 0x1.ffffffp127);
+  add("scaled_f64_beyond_the_largest", "f64", 0x1.fffffffffffffp1023);
+}
+
 /// Maps that differ from lane to lane, and values that they do not give back.
 void add_lanes_and_exceptions(std::vector<GoldenCase>& cases) {
   const auto packed = packed_into(cases);

@@ -57,6 +57,7 @@ void add_mapped_models(std::vector<GoldenCase>& cases);
 void add_lane_maps(std::vector<GoldenCase>& cases);
 void add_dictionaries(std::vector<GoldenCase>& cases);
 void add_coded_tables(std::vector<GoldenCase>& cases);
+void add_overflows(std::vector<GoldenCase>& cases);
 // golden_predictors.cpp
 void add_linear_models(std::vector<GoldenCase>& cases);
 void add_segments(std::vector<GoldenCase>& cases);

@@ -156,6 +156,17 @@ void add_states_of_segments(std::vector<GoldenCase>& cases) {
          .head_order = 1,
          .says_states = true,
          .free_states = true});
+  // A page begins at the second tuple of a segment, where nothing counts that it says.
+  std::vector<std::uint64_t> two_and_ones(64, 1);
+  two_and_ones[0] = 65;
+  two_and_ones[1] = 129;
+  for (const char* record : {"i16x2", "u64"})
+    add(std::string("free_at_a_second_tuple_") + record, record,
+        {.lengths = two_and_ones,
+         .orders = {2},
+         .head_order = 1,
+         .says_states = true,
+         .free_states = true});
 }
 
 }  // namespace gdelta::plain::detail

@@ -19,6 +19,7 @@ struct LaneChoice {
   std::uint64_t step = 0;
   std::uint64_t offset = 0;
   TableChoice table = {};
+  bool overflows = false;  // infinities are products that are too large, and no exceptions
 };
 
 inline LaneChoice decimal(int digits) {

@@ -9,8 +9,21 @@ std::uint64_t undo(std::uint64_t word, const LaneChoice& lane, const Column& col
       static_cast<double>(signed_of(word, column)) * std::bit_cast<double>(lane.step), column);
 }
 
+/// The nearest to zero of some words whose products are too large for the type.
+std::optional<std::uint64_t> find_infinity(std::uint64_t value, const LaneChoice& lane,
+                                           const Column& column) {
+  const bool negative = float_of(value, column) < 0;
+  for (std::uint64_t steps = 1; steps <= mask_of(column) >> 1; steps *= 2) {
+    const std::uint64_t word = (negative ? 0 - steps : steps) & mask_of(column);
+    if (undo(word, lane, column) == value) return word;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> find(std::uint64_t value, const LaneChoice& lane,
                                   const Column& column) {
+  if (lane.overflows && std::isinf(float_of(value, column)))
+    return find_infinity(value, lane, column);
   return word_near(float_of(value, column) / std::bit_cast<double>(lane.step), value, lane, column,
                    undo);
 }
