@@ -1,4 +1,4 @@
-// Differences of any order along one lane, and their sums. Spec: spec.md, section 5, steps 3 and 4.
+// Differences of any order along one lane, and their sums. Spec: spec.md, section 5.
 //
 // Word is u32 for values of 8 to 32 bits and u64 for 64: arithmetic modulo 2^32 is right modulo
 // 2^w, and only zigzag looks at the sign. Cannot fail.

@@ -1,5 +1,5 @@
 // Sums over a long stride, in place on packed little-endian values: what undoes a stride link. Spec:
-// spec.md, section 5, step 2. Cannot fail.
+// spec.md, section 5. Cannot fail.
 //
 // values       [num_values] of value_bytes each (1, 2, 3, 4 or 8), any alignment
 // distance     in values (stride × tuple), ≥ 1; the values before the first are zero

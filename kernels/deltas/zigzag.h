@@ -1,4 +1,4 @@
-// Zigzag: numbers near zero become small unsigned numbers. Spec: spec.md, section 5, step 4.
+// Zigzag: numbers near zero become small unsigned numbers. Spec: spec.md, section 5.
 #pragma once
 
 #include <type_traits>
