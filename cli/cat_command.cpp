@@ -47,8 +47,7 @@ Range to_end(Range range, std::uint64_t count) {
 }
 
 Result<void> write_range(CatJob& job, const InputFile& input, const Sink& sink) {
-  const auto file_bytes = static_cast<std::uint64_t>(input.status().st_size);
-  auto reader = RangeReader::open(input.reader_at(), file_bytes, job.options);
+  auto reader = RangeReader::open(input.reader_at(), input.size(), job.options);
   if (!reader) return tl::unexpected(std::move(reader.error()));
   const FileTotals& totals = reader->totals();
   const Range range = to_end(job.range, job.segments  ? totals.segments

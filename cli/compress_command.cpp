@@ -131,8 +131,7 @@ Result<InputSegments> segments_of(CompressJob& job, const InputFile& input) {
   if (!job.arguments.offsets.empty()) return read_segments(input, job.arguments.offsets, options);
   if (options.layout || !input.is_regular() || input.is_stdin()) return InputSegments{};
   job.console.show_step(input.name(), "looking for segments ...");
-  auto found =
-      find_segments(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), options);
+  auto found = find_segments(input.reader_at(), input.size(), options);
   if (!found) return tl::unexpected(found.error());
   return InputSegments{.arrays = std::move(*found), .form = std::nullopt};
 }

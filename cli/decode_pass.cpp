@@ -14,10 +14,9 @@ Source source_of(InputFile& input) {
 std::optional<std::uint64_t> decoded_bytes(const InputFile& input, std::uint64_t memory_limit,
                                            const Console& console) {
   if (!console.is_watched() || !input.is_regular() || input.is_stdin()) return std::nullopt;
-  const auto totals =
-      visit_chunks(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size),
-                   [](const ChunkInfo&, const Layout&) { return Result<void>(); },
-                   {.models = false, .memory_limit = memory_limit});
+  const auto totals = visit_chunks(input.reader_at(), input.size(),
+                                   [](const ChunkInfo&, const Layout&) { return Result<void>(); },
+                                   {.models = false, .memory_limit = memory_limit});
   if (!totals) return std::nullopt;
   return totals->decoded_bytes;
 }
@@ -34,10 +33,9 @@ auto watched(InputFile& input, DecodeOptions options, Console& console, const Pa
   return done;
 }
 
-/// What stdin has been read of already is not part of the input.
+/// Whether its parts can be read in any order. What stdin has been read of already is not part of it.
 bool is_a_whole_file(const InputFile& input) {
-  return input.is_regular() &&
-         input.bytes_left() == static_cast<std::uint64_t>(input.status().st_size);
+  return input.is_regular() && input.bytes_left() == input.size();
 }
 
 }  // namespace
@@ -59,8 +57,9 @@ Result<SalvageReport> salvage_pass(InputFile& input, const Sink& sink, const Dec
     if (!is_a_whole_file(input)) return reader.salvage(sink, salvaging);
     DecodeOptions followed = options;
     console.follow(followed);
-    return salvage_file(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), sink,
-                        followed, salvaging);
+    auto report = salvage_file(input.reader_at(), input.size(), sink, followed, salvaging);
+    if (report) input.pass(input.size());
+    return report;
   });
 }
 

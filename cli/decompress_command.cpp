@@ -68,13 +68,12 @@ Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& s
   const DecodeOptions& options = job.arguments.decode.options;
   if (!input.is_regular() || input.is_stdin())
     return fail(Errc::invalid_argument, "is no regular file, so its offsets cannot be written");
-  const auto file_bytes = static_cast<std::uint64_t>(input.status().st_size);
   const InspectOptions limits{.models = false, .memory_limit = options.memory_limit};
-  const auto entries = read_metadata(input.reader_at(), file_bytes, limits);
+  const auto entries = read_metadata(input.reader_at(), input.size(), limits);
   if (!entries) return tl::unexpected(entries.error());
   const auto totals = visit_chunks(
-      input.reader_at(), file_bytes, [](const ChunkInfo&, const Layout&) { return Result<void>(); },
-      limits);
+      input.reader_at(), input.size(),
+      [](const ChunkInfo&, const Layout&) { return Result<void>(); }, limits);
   if (!totals) return tl::unexpected(totals.error());
   auto offsets = OffsetsWriter::create(job.arguments.offsets, job.arguments.files.overwrite, input,
                                        *entries, totals->segments);

@@ -30,6 +30,8 @@ Result<InputFile> InputFile::open(const std::string& path) {
   if (file.fd_ < 0 || fstat(file.fd_, &file.status_) != 0) return fail_errno();
   if (S_ISDIR(file.status_.st_mode))
     return fail(Errc::io_error, "is a directory; name the files in it");
+  if (file.is_regular() && file.is_stdin_)
+    file.start_ = static_cast<std::uint64_t>(std::max<off_t>(lseek(file.fd_, 0, SEEK_CUR), 0));
   if (file.is_regular()) posix_fadvise(file.fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
   return file;
 }
@@ -39,6 +41,7 @@ InputFile::InputFile(InputFile&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       is_stdin_(other.is_stdin_),
       status_(other.status_),
+      start_(other.start_),
       bytes_read_(other.bytes_read_) {}
 
 InputFile::~InputFile() {
@@ -46,6 +49,11 @@ InputFile::~InputFile() {
 }
 
 bool InputFile::is_terminal() const { return isatty(fd_) == 1; }
+
+std::uint64_t InputFile::size() const {
+  const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size, 0));
+  return bytes - std::min(bytes, start_);
+}
 
 std::optional<std::uint64_t> InputFile::bytes_left() const {
   if (!is_regular() || status_.st_size <= 0) return std::nullopt;
@@ -66,7 +74,7 @@ Result<std::size_t> InputFile::read(std::span<std::byte> buffer) {
 }
 
 std::uint64_t InputFile::position() const {
-  return static_cast<std::uint64_t>(lseek(fd_, 0, SEEK_CUR));
+  return static_cast<std::uint64_t>(lseek(fd_, 0, SEEK_CUR)) - start_;
 }
 
 void InputFile::pass(std::uint64_t bytes) {
@@ -89,12 +97,13 @@ bool InputFile::is_being_written() const {
 }
 
 ReadAt InputFile::reader_at() const {
-  return [fd = fd_](std::uint64_t offset, std::span<std::byte> buffer) -> Result<std::size_t> {
+  return [fd = fd_, start = start_](std::uint64_t offset,
+                                    std::span<std::byte> buffer) -> Result<std::size_t> {
     std::size_t done = 0;
     while (done < buffer.size()) {
       const ssize_t got =
           pread(fd, buffer.data() + done, std::min(buffer.size() - done, kMostBytesACall),
-                static_cast<off_t>(offset + done));
+                static_cast<off_t>(start + offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return fail_errno();
       if (got == 0) break;

@@ -32,6 +32,9 @@ class InputFile {
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   bool is_terminal() const;
   const struct stat& status() const { return status_; }
+  /// Bytes of a regular file from where it stood when it was opened: stdin may stand behind its front. Positions are
+  /// counted from there.
+  std::uint64_t size() const;
   /// Bytes from here to the end if that is known: for regular files that are not empty (files
   /// such as those in /proc say 0 and have content).
   std::optional<std::uint64_t> bytes_left() const;
@@ -56,6 +59,7 @@ class InputFile {
   int fd_ = -1;
   bool is_stdin_ = false;
   struct stat status_ = {};
+  std::uint64_t start_ = 0;  // where stdin stood
   std::uint64_t bytes_read_ = 0;
 };
 

@@ -90,14 +90,12 @@ class ListedFile {
   }
 
   Result<std::vector<MetadataEntry>> metadata() const {
-    return read_metadata(input_.reader_at(), static_cast<std::uint64_t>(input_.status().st_size),
-                         {.memory_limit = memory_limit_});
+    return read_metadata(input_.reader_at(), input_.size(), {.memory_limit = memory_limit_});
   }
 
   /// Stops if nobody reads what is printed.
   Result<FileTotals> visit(const ChunkVisitor& visit) const {
-    const auto file_bytes = static_cast<std::uint64_t>(input_.status().st_size);
-    return visit_chunks(input_.reader_at(), file_bytes,
+    return visit_chunks(input_.reader_at(), input_.size(),
                         [&visit](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
                           if (std::ferror(stdout) != 0)
                             return fail(Errc::io_error, "stdout is closed");
@@ -114,9 +112,8 @@ class ListedFile {
                                   .chunk = chunk.number,
                                   .byte = chunk.byte});
     if (!ranges_) {
-      auto opened =
-          RangeReader::open(input_.reader_at(), static_cast<std::uint64_t>(input_.status().st_size),
-                            {.device = "cpu", .memory_limit = memory_limit_});
+      auto opened = RangeReader::open(input_.reader_at(), input_.size(),
+                                      {.device = "cpu", .memory_limit = memory_limit_});
       if (!opened) return tl::unexpected(opened.error());
       ranges_.emplace(std::move(*opened));
     }

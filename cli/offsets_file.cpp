@@ -21,7 +21,7 @@ constexpr std::uint64_t kTimesHeld = 3;
 Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t memory_limit) {
   auto input = InputFile::open(path);
   if (!input) return tl::unexpected(input.error());
-  const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(input->status().st_size, 0));
+  const std::uint64_t size = input->size();
   std::vector<std::byte> bytes;
   if (size <= memory_limit / kTimesHeld) bytes.reserve(static_cast<std::size_t>(size));
   for (;;) {

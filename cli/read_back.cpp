@@ -23,7 +23,7 @@ Error differs_at(std::uint64_t byte) {
 class Comparison {
  public:
   explicit Comparison(const InputFile& input)
-      : read_at_(input.reader_at()), wanted_(static_cast<std::uint64_t>(input.status().st_size)) {}
+      : read_at_(input.reader_at()), wanted_(input.size()) {}
 
   Result<void> take(std::span<const std::byte> values) {
     while (!values.empty()) {

@@ -16,8 +16,7 @@ tl::unexpected<Error> fail_in(const std::string& path, Error error) {
 
 /// The first array of a file, by what was given or by a look at it.
 Result<FoundArray> first_array(const InputFile& input, const EncodeOptions& options) {
-  const auto bytes = static_cast<std::uint64_t>(input.status().st_size);
-  const auto arrays = find_arrays(input.reader_at(), bytes, options);
+  const auto arrays = find_arrays(input.reader_at(), input.size(), options);
   if (!arrays) return tl::unexpected(arrays.error());
   if (!arrays->empty()) return arrays->front();
   return FoundArray{.layout = options.layout.value_or(byte_layout())};  // the file is empty

@@ -46,6 +46,35 @@ TEST_F(InspectCommands, ListNeedsAFileThatItCanReadOutOfOrder) {
   EXPECT_EQ(run({"list", "-"}, read_file("a.gdz")).exit_status, 1);
 }
 
+TEST_F(InspectCommands, PositionsCountFromWhereStdinStands) {
+  const std::string first = run({"compress", "-q"}, random_bytes(3000)).out;
+  write_file("joined", first + read_file("a.gdz"));
+  const auto behind_the_first = [&](const Names& arguments) {
+    return start(arguments,
+                 [&] {
+                   const int file = open(path("joined").c_str(), O_RDONLY);
+                   lseek(file, static_cast<off_t>(first.size()), SEEK_SET);
+                   dup2(file, STDIN_FILENO);
+                 })
+        .finish();
+  };
+  const Outcome part = behind_the_first({"cat", "--range", "5:5000", "-"});
+  EXPECT_EQ(part.exit_status, 0) << part.err;
+  EXPECT_TRUE(part.out == bytes_.substr(5, 4995));
+  EXPECT_TRUE(behind_the_first({"cat", "--unit", "records", "--range", "9:", "-"}).out ==
+              bytes_.substr(36));
+  EXPECT_TRUE(behind_the_first({"cat", "-"}).out == bytes_);
+  EXPECT_TRUE(behind_the_first({"decompress", "--salvage"}).out == bytes_);
+  EXPECT_TRUE(behind_the_first({"compress", "-q", "--type", "u8"}).out ==
+              run({"compress", "-q", "--type", "u8"}, read_file("a.gdz")).out);
+  for (const char* option : {"-q", "-v", "--why"}) {
+    std::string listed = run({"list", option, "a.gdz"}).out;
+    listed.replace(listed.find("a.gdz"), 5, "-");
+    EXPECT_EQ(behind_the_first({"list", option, "-"}).out, listed) << option;
+  }
+  EXPECT_EQ(behind_the_first({"cat", "--range", "40961:", "-"}).exit_status, 1);
+}
+
 TEST_F(InspectCommands, ListJsonHasItsDocumentedMembers) {
   const Outcome outcome = run({"list", "--json", "a.gdz"});
   ASSERT_EQ(outcome.exit_status, 0);

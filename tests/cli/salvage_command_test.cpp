@@ -60,6 +60,19 @@ TEST_F(SalvageCommand, FillKeepsEverythingAtItsPlace) {
   EXPECT_EQ(differing, 1u);
 }
 
+TEST_F(SalvageCommand, RmRemovesAFileThatIsWholeAndKeepsADamagedOne) {
+  write_file("a.gdz", packed());
+  const Outcome whole = run({"decompress", "--salvage", "--rm", "-v", "a.gdz", "-o", "b"});
+  EXPECT_EQ(whole.exit_status, 0);
+  EXPECT_TRUE(whole.err.starts_with("gdelta: a.gdz: " + std::to_string(packed().size()) +
+                                    " to 40960 bytes"))
+      << whole.err;
+  EXPECT_EQ(names(), (Names{"b"}));
+  write_file("c.gdz", damaged());
+  EXPECT_EQ(run({"decompress", "-q", "--salvage", "--rm", "c.gdz"}).exit_status, 2);
+  EXPECT_EQ(names(), (Names{"b", "c", "c.gdz"}));
+}
+
 TEST_F(SalvageCommand, FillGoesWithSalvage) {
   write_file("a.gdz", packed());
   const Outcome outcome = run({"decompress", "--fill", "a.gdz"});
