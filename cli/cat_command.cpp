@@ -71,14 +71,15 @@ void cat_file(CatJob& job) {
   if (!whole && !input->is_regular())
     return console.error(input->name(), "is no regular file, so only all its bytes can be read");
 
-  OutputFile output = OutputFile::standard_output();
-  const Sink sink = [&output](std::span<const std::byte> bytes) { return output.write(bytes); };
+  auto output = OutputFile::standard_output(*input);
+  if (!output) return console.error("(stdout)", output.error());
+  const Sink sink = [&output](std::span<const std::byte> bytes) { return output->write(bytes); };
   if (isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto done =
       whole ? decode_file(*input, sink, job.options, console) : write_range(job, *input, sink);
   if (done) return;
-  if (output.pipe_closed()) return console.closed_pipe();
-  console.error(output.failed() ? output.name() : input->name(), done.error());
+  if (output->pipe_closed()) return console.closed_pipe();
+  console.error(output->failed() ? output->name() : input->name(), done.error());
 }
 
 }  // namespace

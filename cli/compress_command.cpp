@@ -197,7 +197,9 @@ int compress_command(const Arguments& arguments) {
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
   if (const auto problem = complete(encode)) return refuse(app, *problem);
-  if (const auto problem = check_segments(job.arguments)) return refuse(app, *problem);
+  if (const auto problem = check_segments(job.arguments, Direction::compress))
+    return refuse(app, *problem);
+  files.offsets = job.arguments.offsets;
   if (!encode.levels.empty()) {
     encode.options.level = encode.levels.back();
   } else if (const auto problem = read_environment("GDELTA_LEVEL", 1, 9, encode.options.level)) {

@@ -64,7 +64,8 @@ void tell_gaps(DecompressJob& job, const InputFile& input, const SalvageReport& 
 }
 
 /// Values, and offsets of their segments to a file of their own.
-Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& sink) {
+Result<void> decode_segments(DecompressJob& job, InputFile& input, const OutputFile& output,
+                             const Sink& sink) {
   const DecodeOptions& options = job.arguments.decode.options;
   if (!input.is_regular() || input.is_stdin())
     return fail(Errc::invalid_argument, "is no regular file, so its offsets cannot be written");
@@ -75,6 +76,9 @@ Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& s
       input.reader_at(), input.size(),
       [](const ChunkInfo&, const Layout&) { return Result<void>(); }, limits);
   if (!totals) return tl::unexpected(totals.error());
+  if (takes_place_of(job.arguments.offsets, output))
+    return fail(Errc::io_error, job.arguments.offsets +
+                                    ": is where the values go; offsets need a file of their own");
   auto offsets = OffsetsWriter::create(job.arguments.offsets, job.arguments.files.overwrite, input,
                                        *entries, totals->segments);
   if (!offsets) return tl::unexpected(offsets.error());
@@ -85,7 +89,7 @@ Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& s
 
 bool decode_with_segments(DecompressJob& job, InputFile& input, OutputFile& output,
                           const Sink& sink) {
-  const auto done = decode_segments(job, input, sink);
+  const auto done = decode_segments(job, input, output, sink);
   if (!done) tell_fault(job.console, input, output, done.error());
   return done.has_value();
 }
@@ -181,7 +185,8 @@ int decompress_command(const Arguments& arguments) {
   app.footer(kDecompressExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
-  if (const auto problem = check_segments(job.arguments)) return refuse(app, *problem);
+  if (const auto problem = check_segments(job.arguments, Direction::decompress))
+    return refuse(app, *problem);
   Console& console = job.console;
   console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
   for (const InputName& name : input_names(files.inputs, FolderFiles::compressed, console))

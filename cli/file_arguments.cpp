@@ -20,6 +20,27 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
+/// Whether an output would overwrite the offsets that are read beside the input. An empty `target` is stdout.
+bool is_the_offsets(const std::string& target, const FileArguments& arguments) {
+  struct stat read = {};
+  struct stat there = {};
+  const auto look = [](const std::string& path, int standard, struct stat& status) {
+    return path.empty() || path == "-" ? fstat(standard, &status) == 0
+                                       : stat(path.c_str(), &status) == 0;
+  };
+  return !arguments.offsets.empty() && look(arguments.offsets, STDIN_FILENO, read) &&
+         look(target, STDOUT_FILENO, there) && S_ISREG(read.st_mode) && is_same_file(read, there);
+}
+
+/// stdout, or the file `target`.
+Result<OutputFile> make_output(const FileArguments& arguments, const InputFile& input,
+                               const std::string& target) {
+  if (is_the_offsets(target, arguments))
+    return fail(Errc::io_error, "is the file of the offsets, which is an input");
+  return target.empty() ? OutputFile::standard_output(input)
+                        : OutputFile::create(target, arguments.overwrite, input);
+}
+
 }  // namespace
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files) {
@@ -83,10 +104,9 @@ std::optional<InputFile> open_input(const FileArguments& arguments, const std::s
 std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile& input,
                                       const std::string& beside, const std::string& in_folder,
                                       Console& console) {
-  if (writes_to_stdout(arguments, input.is_stdin() ? "-" : input.name()))
-    return OutputFile::standard_output();
-  std::string target = arguments.output.empty() ? beside : arguments.output;
-  if (!arguments.output_folder.empty()) {
+  const bool to_stdout = writes_to_stdout(arguments, input.is_stdin() ? "-" : input.name());
+  std::string target = to_stdout ? "" : arguments.output.empty() ? beside : arguments.output;
+  if (!to_stdout && !arguments.output_folder.empty()) {
     target = arguments.output_folder + "/" + in_folder;
     if (!arguments.outputs.insert(target).second) {
       console.error(input.name(), target + " is the output of another input already");
@@ -97,9 +117,9 @@ std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile&
       return std::nullopt;
     }
   }
-  auto output = OutputFile::create(target, arguments.overwrite, input);
+  auto output = make_output(arguments, input, target);
   if (!output) {
-    console.error(target, output.error());
+    console.error(to_stdout ? "(stdout)" : target, output.error());
     return std::nullopt;
   }
   return std::move(*output);

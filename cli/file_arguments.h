@@ -18,6 +18,7 @@ struct FileArguments {
   InputArguments inputs;
   std::string output;  // "-" is stdout; empty: a name made from the input's
   std::string output_folder;
+  std::string offsets;  // a file that is read beside the input; empty: none
   bool to_stdout = false;
   bool overwrite = false;
   bool remove_input = false;

@@ -18,6 +18,10 @@ bool same_time(const timespec& a, const timespec& b) {
 
 }  // namespace
 
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 tl::unexpected<Error> fail_errno() {
   return fail(Errc::io_error, std::generic_category().message(errno));
 }

@@ -63,6 +63,9 @@ class InputFile {
   std::uint64_t bytes_read_ = 0;
 };
 
+/// Whether both are of one file.
+bool is_same_file(const struct stat& a, const struct stat& b);
+
 /// The system's sentence for errno, as an error.
 tl::unexpected<Error> fail_errno();
 

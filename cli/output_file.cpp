@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "interrupt.h"
@@ -24,8 +26,11 @@ tl::unexpected<Error> fail_exists() {
   return fail(Errc::io_error, "exists already; -f overwrites it");
 }
 
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+tl::unexpected<Error> fail_is_input() { return fail(Errc::io_error, "is the input itself"); }
+
+/// Where the name of a file stands.
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 mode_t default_mode() {
@@ -51,8 +56,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool overwrite,
     struct stat target = {};
     if (stat(path.c_str(), &target) == 0) {
       if (S_ISDIR(target.st_mode)) return fail(Errc::io_error, "is a directory");
-      if (S_ISREG(target.st_mode) && same_file(target, input.status()))
-        return fail(Errc::io_error, "is the input itself");
+      if (S_ISREG(target.st_mode) && is_same_file(target, input.status())) return fail_is_input();
       if (S_ISCHR(target.st_mode) || S_ISFIFO(target.st_mode)) {
         file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
         if (file.fd_ < 0) return fail_errno();
@@ -95,6 +99,14 @@ OutputFile OutputFile::standard_output() {
   file.fd_ = STDOUT_FILENO;
   file.is_stdout_ = true;
   return file;
+}
+
+Result<OutputFile> OutputFile::standard_output(const InputFile& input) {
+  struct stat there = {};
+  if (input.is_regular() && fstat(STDOUT_FILENO, &there) == 0 &&
+      is_same_file(there, input.status()))
+    return fail_is_input();
+  return standard_output();
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -193,6 +205,21 @@ Result<void> OutputFile::put_in_place() {
   struct stat there = {};
   if (lstat(name_.c_str(), &there) == 0) return fail_exists();
   return rename(temporary_.c_str(), name_.c_str()) == 0 ? Result<void>() : fail_errno();
+}
+
+bool takes_place_of(const std::string& path, const OutputFile& output) {
+  namespace fs = std::filesystem;
+  struct stat there = {};
+  const bool exists = stat(path.c_str(), &there) == 0;
+  if (exists && S_ISCHR(there.st_mode)) return false;
+  struct stat other = {};
+  if (output.is_stdout())
+    return exists && fstat(STDOUT_FILENO, &other) == 0 && is_same_file(there, other);
+  if (exists && S_ISFIFO(there.st_mode) && stat(output.name().c_str(), &other) == 0)
+    return is_same_file(there, other);
+  std::error_code error;
+  const fs::path a = path, b = output.name();
+  return a.filename() == b.filename() && fs::equivalent(folder_of(a), folder_of(b), error);
 }
 
 Result<void> OutputFile::commit(const InputFile& like, bool durable) {

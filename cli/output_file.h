@@ -21,6 +21,8 @@ class OutputFile {
   /// be made
   static Result<OutputFile> create(const std::string& path, bool overwrite, const InputFile& input);
   static OutputFile standard_output();
+  /// Errors      io_error: it is the input itself, which would then grow while it is read
+  static Result<OutputFile> standard_output(const InputFile& input);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -61,5 +63,8 @@ class OutputFile {
   std::uint64_t bytes_written_ = 0;
   std::uint64_t skipped_at_end_ = 0;  // zeros that the file does not reach to yet
 };
+
+/// Whether a file made as `path` would take the place of `output`, or both write into one FIFO.
+bool takes_place_of(const std::string& path, const OutputFile& output);
 
 }  // namespace gdelta::cli

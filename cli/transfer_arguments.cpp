@@ -59,11 +59,14 @@ void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Directi
   }
 }
 
-std::optional<std::string> check_segments(const TransferArguments& arguments) {
+std::optional<std::string> check_segments(const TransferArguments& arguments, Direction direction) {
   if (arguments.offsets.empty()) return std::nullopt;
   if (arguments.files.inputs.files.size() != 1)
     return "--segments is about one file: name no more than one";
-  if (arguments.decode.salvage) return "--segments does not go with --salvage";
+  const bool decodes = direction == Direction::decompress;
+  if (decodes && arguments.decode.salvage) return "--segments does not go with --salvage";
+  if (decodes && (arguments.offsets == "-" || arguments.offsets == "/dev/stdout"))
+    return "--segments writes the offsets to a file, not to stdout";
   return std::nullopt;
 }
 

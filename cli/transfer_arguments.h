@@ -26,7 +26,7 @@ struct TransferArguments {
 void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Direction direction);
 
 /// A sentence if --segments makes no sense with the rest.
-std::optional<std::string> check_segments(const TransferArguments& arguments);
+std::optional<std::string> check_segments(const TransferArguments& arguments, Direction direction);
 
 /// Of the files that `arguments` name, in either direction: how many have the suffix .gdz.
 enum class Suffixes { none, some, all };

@@ -23,6 +23,28 @@ class OutputSafety : public CommandTest {
   }
 };
 
+TEST_F(OutputSafety, StdoutThatIsTheInputIsRefused) {
+  write_file("a", sensor_bytes(1000));
+  ASSERT_EQ(run({"compress", "-q", "a"}).exit_status, 0);
+  struct Case {
+    Names arguments;
+    std::string file;
+  };
+  for (const auto& [arguments, file] :
+       {Case{{"compress", "-1q", "--type", "u8", "-c", "a"}, "a"}, Case{{"compress", "-q"}, "a"},
+        Case{{"decompress", "-c", "a.gdz"}, "a.gdz"}, Case{{"cat", "a.gdz"}, "a.gdz"},
+        Case{{"cat", "--range", "0:9", "-"}, "a.gdz"}}) {
+    const std::string before = read_file(file);
+    const Outcome outcome = start(arguments, [&] {
+                              dup2(open(path(file).c_str(), O_RDONLY), STDIN_FILENO);
+                              dup2(open(path(file).c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
+                            }).finish();
+    EXPECT_EQ(outcome.exit_status, 1) << arguments[0];
+    EXPECT_EQ(outcome.err, "gdelta: (stdout): is the input itself\n") << arguments[0];
+    EXPECT_TRUE(read_file(file) == before) << arguments[0];
+  }
+}
+
 TEST_F(OutputSafety, AFullDiskIsAnErrorBothWays) {
   write_file("a", sensor_bytes(50000));
   const Outcome packed = run({"compress", "-q", "-o", "/dev/full", "a"});

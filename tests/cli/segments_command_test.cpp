@@ -189,6 +189,47 @@ TEST_F(SegmentsCommand, WhatDoesNotFitIsRefused) {
                  "no whole number of u32");
 }
 
+TEST_F(SegmentsCommand, OffsetsAndValuesDoNotTakeEachOthersPlace) {
+  ASSERT_EQ(compress("offsets").exit_status, 0);
+  std::filesystem::create_directory_symlink(".", path("here"));
+  for (const Names& outputs : {Names{"b", "b"}, Names{"b", "./b"}, Names{"here/b", "b"}}) {
+    const Outcome outcome =
+        run({"decompress", "-f", "--segments", outputs[0], "-o", outputs[1], "values.gdz"});
+    EXPECT_EQ(outcome.exit_status, 1);
+    EXPECT_EQ(outcome.err, "gdelta: values.gdz: " + outputs[0] +
+                               ": is where the values go; offsets need a file of their own\n");
+    EXPECT_FALSE(exists("b"));
+  }
+  write_file("b", "");
+  const auto to_b = [this] { dup2(open(path("b").c_str(), O_WRONLY), STDOUT_FILENO); };
+  EXPECT_EQ(
+      start({"decompress", "-fc", "--segments", "b", "values.gdz"}, to_b).finish().exit_status, 1);
+  for (const std::string name : {"-", "/dev/stdout"}) {
+    const Outcome outcome = run({"decompress", "-f", "--segments", name, "values.gdz"});
+    EXPECT_EQ(outcome.exit_status, 1);
+    EXPECT_NE(outcome.err.find("not to stdout"), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(names(), (Names{"b", "here", "offsets", "values", "values.gdz"}));
+  EXPECT_EQ(run({"decompress", "-f", "-o", "/dev/null", "--segments", "/dev/null", "values.gdz"})
+                .exit_status,
+            0);
+}
+
+TEST_F(SegmentsCommand, OffsetsThatAreReadAreNotOverwritten) {
+  const std::string before = read_file("offsets");
+  const Outcome named = compress("offsets", {"-o", "offsets"});
+  EXPECT_EQ(named.exit_status, 1);
+  EXPECT_EQ(named.err, "gdelta: offsets: is the file of the offsets, which is an input\n");
+  const auto append = [this] {
+    dup2(open(path("offsets").c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
+  };
+  EXPECT_EQ(start({"compress", "-c", "--type", "u32", "--segments", "offsets", "values"}, append)
+                .finish()
+                .exit_status,
+            1);
+  EXPECT_EQ(read_file("offsets"), before);
+}
+
 TEST_F(SegmentsCommand, AFileWithoutSegmentsHasNoOffsets) {
   ASSERT_EQ(run({"compress", "--type", "u32", "values"}).exit_status, 0);
   const Outcome outcome =
