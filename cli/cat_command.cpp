@@ -9,6 +9,7 @@
 #include "decode_pass.h"
 #include "gdelta/stream.h"
 #include "input_file.h"
+#include "offsets_file.h"
 #include "output_file.h"
 #include "size_text.h"
 
@@ -50,6 +51,12 @@ Result<void> write_range(CatJob& job, const InputFile& input, const Sink& sink) 
   auto reader = RangeReader::open(input.reader_at(), input.size(), job.options);
   if (!reader) return tl::unexpected(std::move(reader.error()));
   const FileTotals& totals = reader->totals();
+  if (job.segments && totals.segments == 0) {
+    const auto entries =
+        read_metadata(input.reader_at(), input.size(), {.memory_limit = job.options.memory_limit});
+    if (!entries) return tl::unexpected(entries.error());
+    if (auto checked = check_segmented(totals.segments, *entries); !checked) return checked;
+  }
   const Range range = to_end(job.range, job.segments  ? totals.segments
                                         : job.records ? totals.records
                                                       : totals.decoded_bytes);

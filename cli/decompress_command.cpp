@@ -76,6 +76,7 @@ Result<void> decode_segments(DecompressJob& job, InputFile& input, const OutputF
       input.reader_at(), input.size(),
       [](const ChunkInfo&, const Layout&) { return Result<void>(); }, limits);
   if (!totals) return tl::unexpected(totals.error());
+  if (auto checked = check_segmented(totals->segments, *entries); !checked) return checked;
   if (takes_place_of(job.arguments.offsets, output))
     return fail(Errc::io_error, job.arguments.offsets +
                                     ": is where the values go; offsets need a file of their own");

@@ -72,6 +72,17 @@ Result<Offsets> parse_offsets(std::span<const std::byte> bytes, OffsetsForm form
   return read;
 }
 
+/// Whether the shape in the head of an NPY file is that of a list: "(9,)", not "()" or "(3, 3)".
+bool is_list(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  const std::size_t said = text.find("shape");
+  const std::size_t begin = text.find('(', said), end = text.find(')', begin);
+  if (said == text.npos || end == text.npos) return false;
+  const std::string_view shape = text.substr(begin + 1, end - begin - 1);
+  const std::size_t comma = shape.find(',');
+  return comma != shape.npos && shape.find_first_not_of(' ', comma + 1) == shape.npos;
+}
+
 std::string npy_head(std::uint64_t count, const Column& type) {
   const char kind = static_cast<int>(type.type) % 2 == 0 ? 'i' : 'u';
   const char order = value_bytes(type.type) == 1 ? '|' : type.big_endian ? '>' : '<';
@@ -111,8 +122,10 @@ Result<Offsets> read_offsets(const std::string& path, std::uint64_t records,
   if (found && found->origin == "npy") {
     const auto arrays = find_arrays(*bytes);
     const Column type = found->layout.columns[0];
-    if (!arrays || arrays->size() != 1 || !may_be_offset(type))
-      return fail(Errc::invalid_argument, "holds no array of integers that are offsets");
+    if (!arrays || arrays->size() != 1 || !may_be_offset(type) ||
+        !is_list(std::span(*bytes).first(static_cast<std::size_t>(arrays->front().begin))))
+      return fail(Errc::invalid_argument,
+                  "holds something other than one list of integers (an array of one dimension)");
     const FoundArray& array = arrays->front();
     return parse_offsets(std::span(*bytes).subspan(static_cast<std::size_t>(array.begin),
                                                    static_cast<std::size_t>(array.bytes)),
@@ -126,6 +139,14 @@ Result<Offsets> read_offsets(const std::string& path, std::uint64_t records,
                        std::all_of(bytes->begin() + 4, bytes->begin() + 8,
                                    [](std::byte b) { return b == std::byte{0}; });
   return narrow || !is_wide ? narrow : wide;
+}
+
+Result<void> check_segmented(std::uint64_t segments, const std::vector<MetadataEntry>& entries) {
+  const bool said = std::any_of(entries.begin(), entries.end(), [](const MetadataEntry& entry) {
+    return entry.key == kOffsetsKey;
+  });
+  if (segments > 0 || said) return {};
+  return fail(Errc::invalid_argument, "has no segments: it was not made with --segments");
 }
 
 std::string offsets_head(std::uint64_t count, OffsetsForm form) {

@@ -36,6 +36,9 @@ struct Offsets {
 Result<Offsets> read_offsets(const std::string& path, std::uint64_t records,
                              std::uint64_t memory_limit);
 
+/// An error if a file has neither segments nor was made with those of a file of offsets.
+Result<void> check_segmented(std::uint64_t segments, const std::vector<MetadataEntry>& entries);
+
 /// What stands before the offsets of a file of so many.
 std::string offsets_head(std::uint64_t count, OffsetsForm form);
 /// The bytes of some of them.

@@ -22,6 +22,16 @@ Result<FoundArray> first_array(const InputFile& input, const EncodeOptions& opti
   return FoundArray{.layout = options.layout.value_or(byte_layout())};  // the file is empty
 }
 
+/// With a type that is given, the head of a file counts as numbers, too: then offsets that do not fit are not to blame.
+std::string advice_on_head(const InputFile& input, EncodeOptions options) {
+  if (!options.layout) return {};
+  options.layout.reset();
+  const auto array = first_array(input, options);
+  if (!array || array->begin == 0) return {};
+  return fmt::format("; {} begins with a head that tells its type: leave --type and --record out",
+                     input.name());
+}
+
 }  // namespace
 
 std::uint64_t InputSegments::count() const {
@@ -38,10 +48,15 @@ Result<InputSegments> read_segments(const InputFile& input, const std::string& p
   if (!array) return tl::unexpected(array.error());
   const std::uint64_t record_bytes = array->layout.record_bytes();
   if (array->bytes % record_bytes != 0)
-    return fail(Errc::invalid_argument, fmt::format("has {} bytes, no whole number of {}",
-                                                    array->bytes, to_string(array->layout)));
+    return fail(Errc::invalid_argument,
+                fmt::format("has {} bytes, no whole number of {}{}", array->bytes,
+                            to_string(array->layout), advice_on_head(input, options)));
   auto read = read_offsets(path, array->bytes / record_bytes, options.memory_limit);
-  if (!read) return fail_in(path, read.error());
+  if (!read) {
+    if (read.error().code == Errc::invalid_argument)
+      read.error().message += advice_on_head(input, options);
+    return fail_in(path, read.error());
+  }
   InputSegments segments{.arrays = {}, .form = read->form};
   segments.arrays.push_back({.begin = array->begin, .offsets = std::move(read->offsets)});
   return segments;

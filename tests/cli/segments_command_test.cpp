@@ -14,15 +14,19 @@ std::string numbers(const std::vector<std::uint64_t>& values, int bytes) {
 }
 
 /// As numpy.save writes it.
-std::string npy(const std::string& descr, std::size_t count, const std::string& data) {
-  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(count) + ",), }";
+std::string npy(const std::string& descr, const std::string& shape, const std::string& data) {
+  std::string text =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';
   std::string head("\x93NUMPY\x01\0", 8);
   head += static_cast<char>(text.size() & 0xff);
   head += static_cast<char>(text.size() >> 8);
   return head + text + data;
+}
+
+std::string npy(const std::string& descr, std::size_t count, const std::string& data) {
+  return npy(descr, std::to_string(count) + ",", data);
 }
 
 class SegmentsCommand : public CommandTest {
@@ -230,6 +234,32 @@ TEST_F(SegmentsCommand, OffsetsThatAreReadAreNotOverwritten) {
   EXPECT_EQ(read_file("offsets"), before);
 }
 
+TEST_F(SegmentsCommand, OffsetsAreAListOfIntegers) {
+  const std::string data = numbers(offsets_, 8);
+  for (const char* shape : {"501, 1", "1, 501", "3, 167"}) {
+    write_file("array.npy", npy("<i8", shape, data));
+    const Outcome outcome = compress("array.npy");
+    EXPECT_EQ(outcome.exit_status, 1) << shape;
+    EXPECT_NE(outcome.err.find("array.npy: holds something other than one list of integers"),
+              std::string::npos)
+        << outcome.err;
+  }
+  write_file("array.npy", npy("<f8", "501,", data));
+  EXPECT_EQ(compress("array.npy").exit_status, 1);
+}
+
+TEST_F(SegmentsCommand, ATypeThatHidesTheHeadOfTheValuesIsNamed) {
+  write_file("values.npy", npy("<u4", values_.size(), read_file("values")));
+  const std::string advice =
+      "; values.npy begins with a head that tells its type: leave --type and --record out\n";
+  for (const char* type : {"u32", "i24"}) {
+    const Outcome outcome =
+        run({"compress", "--type", type, "--segments", "offsets", "values.npy"});
+    EXPECT_EQ(outcome.exit_status, 1) << type;
+    EXPECT_TRUE(outcome.err.ends_with(advice)) << outcome.err;
+  }
+}
+
 TEST_F(SegmentsCommand, AFileWithoutSegmentsHasNoOffsets) {
   ASSERT_EQ(run({"compress", "--type", "u32", "values"}).exit_status, 0);
   const Outcome outcome =
@@ -237,6 +267,17 @@ TEST_F(SegmentsCommand, AFileWithoutSegmentsHasNoOffsets) {
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_FALSE(exists("offsets_back"));
   EXPECT_FALSE(exists("back"));
+  const std::string sentence =
+      "gdelta: values.gdz: has no segments: it was not made with --segments\n";
+  EXPECT_EQ(outcome.err, sentence);
+  EXPECT_EQ(run({"cat", "--segment", "0", "values.gdz"}).err, sentence);
+  EXPECT_EQ(run({"cat", "--segments", ":", "values.gdz"}).err, sentence);
+  write_file("values", "");
+  write_file("none", numbers({0}, 8));
+  ASSERT_EQ(compress("none").exit_status, 0);
+  EXPECT_EQ(run({"decompress", "-f", "--segments", "back", "values.gdz"}).exit_status, 0);
+  EXPECT_EQ(read_file("back"), read_file("none"));
+  EXPECT_EQ(run({"cat", "--segments", ":", "values.gdz"}).exit_status, 0);
 }
 
 }  // namespace
