@@ -18,6 +18,18 @@ constexpr int kMostThreads = 4096;
 const std::vector<std::string> kOtherSpellings = {"--compress", "--decompress", "--test", "--list",
                                                   "--level",    "--best",       "--fast"};
 
+/// Options of this group are not shown. The parser's own way to hide them takes their names, too.
+const std::string kHiddenGroup = "hidden";
+
+/// The help page without what is hidden, and without the empty line that the parser leaves for that.
+std::string help_of(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (is_hidden(*option)) option->group("");
+  std::string text = app.help();
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 bool takes_levels(const CLI::App& app) { return app.get_option_no_throw("-9") != nullptr; }
 
 bool is_number(std::string_view text) {
@@ -110,7 +122,7 @@ std::string extras_sentence(const CLI::App& app, const Arguments& arguments,
 /// -T as the environment sets it, if the command line does not.
 std::optional<std::string> take_threads_from_environment(CLI::App& app) {
   CLI::Option* option = app.get_option_no_throw("--threads");
-  if (option == nullptr || option->count() > 0) return std::nullopt;
+  if (option == nullptr || is_hidden(*option) || option->count() > 0) return std::nullopt;
   int threads = -1;
   auto problem = read_environment("GDELTA_THREADS", 0, kMostThreads, threads);
   if (!problem && threads >= 0) {
@@ -127,6 +139,9 @@ int refuse(const CLI::App& app, std::string_view sentence) {
   return kExitError;
 }
 
+void hide(CLI::Option& option) { option.group(kHiddenGroup); }
+bool is_hidden(const CLI::Option& option) { return option.get_group() == kHiddenGroup; }
+
 std::string version_text() { return fmt::format("gdelta {}\n", library_version()); }
 
 std::optional<int> parse(CLI::App& app, const Arguments& arguments) {
@@ -136,7 +151,7 @@ std::optional<int> parse(CLI::App& app, const Arguments& arguments) {
   try {
     app.parse(*ready);
   } catch (const CLI::CallForHelp&) {
-    return print_to_stdout(app.help());
+    return print_to_stdout(help_of(app));
   } catch (const CLI::CallForVersion&) {
     return print_to_stdout(version_text());
   } catch (const CLI::ExtrasError& error) {
@@ -186,9 +201,18 @@ CLI::Validator named() {
   return {[](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, ""};
 }
 
-void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
-               const std::string& description) {
-  app.add_option("FILE", files, description)->required(needed)->option_text(" ");
+CLI::Validator number_in(int lowest, int highest) {
+  return {[lowest, highest, range = CLI::Range(lowest, highest)](const std::string& text) {
+            return range(text).empty() ? ""
+                                       : fmt::format("'{}' is no number from {} to {}",
+                                                     printable(text), lowest, highest);
+          },
+          ""};
+}
+
+CLI::Option* add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
+                       const std::string& description) {
+  return app.add_option("FILE", files, description)->required(needed)->option_text(" ");
 }
 
 }  // namespace gdelta::cli

@@ -24,6 +24,10 @@ bool try_parse(CLI::App& app, const Arguments& arguments);
 /// Says what is wrong with the command line and where to read more; returns the exit status.
 int refuse(const CLI::App& app, std::string_view sentence);
 
+/// Keeps an option off the help page. Messages name it all the same.
+void hide(CLI::Option& option);
+bool is_hidden(const CLI::Option& option);
+
 /// "gdelta 0.1.0", as a line.
 std::string version_text();
 
@@ -52,10 +56,12 @@ void add_output_limit(CLI::App& app, DecodeOptions& options);
 
 /// Refuses the empty name.
 CLI::Validator named();
+/// Refuses what is no number from `lowest` to `highest`.
+CLI::Validator number_in(int lowest, int highest);
 
 /// The files that a subcommand works on. `needed`: at least one.
-void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
-               const std::string& description);
+CLI::Option* add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
+                       const std::string& description);
 
 /// An option whose text `read` turns into a Result; its error becomes the parser's.
 template <class Read>

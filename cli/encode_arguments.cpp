@@ -78,8 +78,8 @@ auto with_own_names(const std::string& text, const Parse& parse) {
 
 void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
   EncodeOptions& options = arguments.options;
-  app.add_flag("-1{1},-2{2},-3{3},-4{4},-5{5},-6{6},-7{7},-8{8},-9{9}", arguments.levels)
-      ->group("");  // the foot of the help page tells it shorter
+  hide(*app.add_flag("-1{1},-2{2},-3{3},-4{4},-5{5},-6{6},-7{7},-8{8},-9{9}",
+                     arguments.levels));  // the foot of the help page tells it shorter
   auto* type = add_parsed_option(app, "--type", "TYPE", "Type of every value, such as i16 or f32",
                                  [&arguments](const std::string& text) {
                                    return assign(arguments.type, with_own_names(text, parse_type));

@@ -44,7 +44,12 @@ Result<OutputFile> make_output(const FileArguments& arguments, const InputFile& 
 }  // namespace
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files) {
-  add_input_arguments(app, arguments.inputs, files);
+  add_input_arguments(app, arguments.inputs, false, files);
+  add_output_arguments(app, arguments);
+  add_verbosity(app, arguments.verbosity);
+}
+
+void add_output_arguments(CLI::App& app, FileArguments& arguments) {
   app.add_option("-o,--output", arguments.output, "Write to this file; - is stdout")
       ->option_text("FILE")
       ->check(named());
@@ -57,7 +62,6 @@ void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::stri
   app.add_flag("--rm", arguments.remove_input, "Remove the input once its output is safe");
   app.add_flag_callback(
       "-k,--keep", [&arguments] { arguments.remove_input = false; }, "Keep the input (default)");
-  add_verbosity(app, arguments.verbosity);
 }
 
 std::optional<std::string> complete(FileArguments& arguments) {

@@ -27,6 +27,8 @@ struct FileArguments {
 };
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files);
+/// Those of them that say what becomes of the input and where the output goes.
+void add_output_arguments(CLI::App& app, FileArguments& arguments);
 
 /// Fills in what was left out (no file: stdin), and returns a sentence if the combination makes
 /// no sense.

@@ -82,24 +82,23 @@ void add_folder(const std::string& path, FolderFiles wanted, std::vector<InputNa
 
 }  // namespace
 
-void add_input_arguments(CLI::App& app, InputArguments& arguments, const std::string& files) {
-  add_files(app, arguments.files, false, files);
+void add_input_arguments(CLI::App& app, InputArguments& arguments, bool needed,
+                         const std::string& files) {
+  CLI::Option* named_files = add_files(app, arguments.files, needed, files);
+  const auto listed = [named_files](const std::string&) { named_files->required(false); };
   app.add_flag("-r,--recursive", arguments.recursive, "Take the files in folders");
   app.add_option("--filelist", arguments.lists, "Take the files that this file names, one a line")
       ->option_text("FILE")
       ->expected(1)
       ->take_all()
-      ->check(named());
+      ->check(named())
+      ->each(listed);
   app.add_option("--filelist0", arguments.null_lists, "The same with a NUL after each name")
       ->option_text("FILE")
       ->expected(1)
       ->take_all()
-      ->check(named());
-}
-
-std::optional<std::string> check_named(const InputArguments& arguments) {
-  if (arguments.none()) return "FILE is required";
-  return std::nullopt;
+      ->check(named())
+      ->each(listed);
 }
 
 bool is_refused_folder(const std::string& path, Console& console) {

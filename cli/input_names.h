@@ -24,9 +24,9 @@ struct InputArguments {
   bool may_be_several() const { return files.size() > 1 || listed() || recursive; }
 };
 
-void add_input_arguments(CLI::App& app, InputArguments& arguments, const std::string& files);
-/// A sentence if nothing is named, for subcommands that need a file.
-std::optional<std::string> check_named(const InputArguments& arguments);
+/// `needed`: at least one is named or listed.
+void add_input_arguments(CLI::App& app, InputArguments& arguments, bool needed,
+                         const std::string& files);
 
 struct InputName {
   std::string path;       // "-" is stdin

@@ -12,6 +12,7 @@
 #include "list_chunks.h"
 #include "list_format.h"
 #include "list_json.h"
+#include "transfer_arguments.h"
 
 namespace gdelta::cli {
 
@@ -260,19 +261,20 @@ class Lister {
 
 int list_command(const Arguments& arguments) {
   InputArguments inputs;
+  TransferArguments idle;
   Verbosity verbosity;
   DecodeOptions limits;
   bool json = false;
   bool why = false;
   CLI::App app("Show what compressed files hold.", "gdelta list");
-  add_input_arguments(app, inputs, "Compressed files");
+  add_input_arguments(app, inputs, true, "Compressed files");
   app.add_flag("--json", json, "Print JSON, all chunks included");
   app.add_flag("--why", why, "Show what other ways of coding each chunk would have cost; slow");
   add_verbosity(app, verbosity);
   add_memory_limit(app, limits, "listing");
   app.footer(kListExamples);
+  add_idle_arguments(app, idle);
   if (const auto status = parse(app, arguments)) return *status;
-  if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
   const Form form = json ? Form::json : verbosity.verbose > 0 || why ? Form::chunks : Form::lines;

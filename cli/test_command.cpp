@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "decode_pass.h"
 #include "input_names.h"
+#include "transfer_arguments.h"
 
 namespace gdelta::cli {
 
@@ -41,17 +42,18 @@ void test_file(const std::string& path, const DecodeOptions& options, Console& c
 
 int test_command(const Arguments& arguments) {
   InputArguments inputs;
+  TransferArguments idle;
   DecodeOptions options;
   Verbosity verbosity;
   CLI::App app("Check that files decode and that every checksum holds.", "gdelta test");
-  add_input_arguments(app, inputs, "Files to check; - is stdin");
+  add_input_arguments(app, inputs, true, "Files to check; - is stdin");
   add_verbosity(app, verbosity);
   add_memory_limit(app, options);
   add_output_limit(app, options);
   add_machine_options(app, options);
+  add_idle_arguments(app, idle);
   app.footer(kTestExamples);
   if (const auto status = parse(app, arguments)) return *status;
-  if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
   for (const InputName& name : input_names(inputs, FolderFiles::compressed, console))

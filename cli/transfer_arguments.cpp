@@ -13,7 +13,6 @@ void add_decode_arguments(CLI::App& app, DecodeArguments& arguments) {
       ->needs(salvage);
   app.add_flag("--no-sparse", arguments.fill_holes,
                "Write long stretches of zeros, instead of leaving holes");
-  add_output_limit(app, arguments.options);
 }
 
 /// One option for the offsets that compress reads and decompress writes.
@@ -29,13 +28,22 @@ void add_memory_limits(CLI::App& app, TransferArguments& arguments, const std::s
   });
 }
 
-/// Lets `add` add options that the help page does not show.
+/// What is left out of account goes with anything, and with nothing.
+void loosen(CLI::Option& option) {
+  for (CLI::Option* other : option.get_needs()) option.remove_needs(other);
+  for (CLI::Option* other : option.get_excludes()) option.remove_excludes(other);
+}
+
+/// Lets `add` add options that the help page does not show and that are left out of account.
 template <class Add>
 void add_hidden(CLI::App& app, Add add) {
   const std::size_t shown = app.get_options().size();
   add();
   const auto options = app.get_options();
-  for (std::size_t i = shown; i < options.size(); ++i) options[i]->group("");
+  for (std::size_t i = shown; i < options.size(); ++i) {
+    hide(*options[i]);
+    loosen(*options[i]);
+  }
 }
 
 }  // namespace
@@ -47,11 +55,15 @@ void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Directi
     add_segments(app, arguments, "Values come in segments that begin at the offsets in this file");
     add_memory_limits(app, arguments, "Memory that compressing may hold, such as 64M");
     add_machine_options(app, arguments.encode.options);
-    add_hidden(app, [&] { add_decode_arguments(app, arguments.decode); });
+    add_hidden(app, [&] {
+      add_decode_arguments(app, arguments.decode);
+      add_output_limit(app, arguments.decode.options);
+    });
   } else {
     add_file_arguments(app, arguments.files, "Files to decompress; none or -: stdin");
     add_decode_arguments(app, arguments.decode);
-    add_segments(app, arguments, "Write the offsets of segments to this file, too");
+    add_output_limit(app, arguments.decode.options);
+    add_segments(app, arguments, "Write the offsets of segments to this file (not -), too");
     add_memory_limits(app, arguments,
                       "Memory that decoding may hold, such as 512M or 16G (default 4G)");
     add_machine_options(app, arguments.decode.options);
@@ -70,10 +82,23 @@ std::optional<std::string> check_segments(const TransferArguments& arguments, Di
   return std::nullopt;
 }
 
+void add_idle_arguments(CLI::App& app, TransferArguments& arguments) {
+  const auto lacks = [&app](const char* name) { return app.get_option_no_throw(name) == nullptr; };
+  add_hidden(app, [&] {
+    add_output_arguments(app, arguments.files);
+    add_encode_arguments(app, arguments.encode);
+    add_decode_arguments(app, arguments.decode);
+    add_segments(app, arguments, "");
+    if (lacks("--max-output")) add_output_limit(app, arguments.decode.options);
+    if (lacks("--threads")) add_machine_options(app, arguments.decode.options);
+  });
+}
+
 Suffixes suffixes_of(const Arguments& arguments) {
   TransferArguments read;
   CLI::App app;
   add_transfer_arguments(app, read, Direction::compress);
+  for (CLI::Option* option : app.get_options()) loosen(*option);
   if (!try_parse(app, arguments)) return Suffixes::none;
   const auto& files = read.files.inputs.files;
   const auto packed = std::count_if(

@@ -1,5 +1,6 @@
 // The options of compress and decompress. Each of the two takes those of both and shows its own, so
-// that the same words serve both ways, as "tar -I 'gdelta -9'" needs.
+// that the same words serve both ways, as "tar -I 'gdelta -9'" needs. test and list take them, too,
+// so that -t and -l may stand among them.
 #pragma once
 
 #include "encode_arguments.h"
@@ -24,6 +25,9 @@ struct TransferArguments {
 };
 
 void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Direction direction);
+
+/// Lets a subcommand that neither compresses nor decompresses take what it has no option of its own for, without effect.
+void add_idle_arguments(CLI::App& app, TransferArguments& arguments);
 
 /// A sentence if --segments makes no sense with the rest.
 std::optional<std::string> check_segments(const TransferArguments& arguments, Direction direction);

@@ -92,6 +92,58 @@ TEST_F(Habits, EachWayTakesTheOptionsOfTheOther) {
   EXPECT_EQ(run({"compress", "--help"}).out.find("--salvage"), std::string::npos);
 }
 
+TEST_F(Habits, OptionsOfTheOtherWayNeedNoCompany) {
+  write_file("a", bytes_);
+  write_file("a.gdz", packed());
+  for (const Names& options : {Names{"--tuple", "2"}, Names{"--record", "i8", "--type", "i8"},
+                               Names{"--meta", "nothing"}}) {
+    for (const char* command : {"decompress", "-c"}) {
+      Names arguments = {command, "-c", "a.gdz"};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const Outcome outcome = run(arguments);
+      EXPECT_EQ(outcome.exit_status, 0) << options[0] << outcome.err;
+      EXPECT_TRUE(outcome.out == bytes_) << options[0];
+    }
+  }
+  EXPECT_TRUE(run({"compress", "-qc", "--fill", "a"}).out == packed());
+  write_file("offsets", std::string("\0\0\0\0\xb8\x0b\0\0", 8));
+  EXPECT_EQ(run({"compress", "-qc", "--record", "i16x2", "--segments", "offsets", "--salvage", "a"})
+                .exit_status,
+            0);
+  EXPECT_EQ(run({"decompress", "-c", "--fill", "a.gdz"}).exit_status, 1) << "its own need it";
+  EXPECT_EQ(run({"compress", "-c", "--tuple", "2", "a"}).exit_status, 1);
+}
+
+TEST_F(Habits, TestAndListTakeWhatMeansNothingToThem) {
+  write_file("a.gdz", packed());
+  const std::string listed = run({"list", "a.gdz"}).out;
+  for (const std::string letters : {"9", "k", "f", "c", "T1", "kc9", "fT2", "1kfc"}) {
+    EXPECT_EQ(run({"-t" + letters, "a.gdz"}).exit_status, 0) << letters;
+    const Outcome list = run({"-l" + letters, "a.gdz"});
+    EXPECT_EQ(list.exit_status, 0) << letters << list.err;
+    EXPECT_EQ(list.out, listed) << letters;
+  }
+  for (const Names& options :
+       {Names{"--rm"}, Names{"--best"}, Names{"--level", "3"}, Names{"--type", "i16"},
+        Names{"-o", "b"}, Names{"--output-dir", "d"}, Names{"--salvage"}, Names{"--tuple", "2"},
+        Names{"--device", "cpu"}, Names{"--max-output", "1G"}, Names{"--segments", "s"}})
+    for (const char* mode : {"-t", "-l", "test", "list"}) {
+      Names arguments = {mode, "a.gdz"};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const Outcome outcome = run(arguments);
+      EXPECT_EQ(outcome.exit_status, 0) << mode << options[0] << outcome.err;
+    }
+  EXPECT_EQ(names(), (Names{"a.gdz"}));
+  EXPECT_EQ(run({"-t19", "a.gdz"}).err.substr(0, 33), "gdelta: there is no level -19; le");
+  EXPECT_EQ(run({"-lx", "a.gdz"}).exit_status, 1);
+  for (const char* command : {"test", "list"}) {
+    const std::string help = run({command, "--help"}).out;
+    EXPECT_EQ(help.find("--keep"), std::string::npos) << help;
+    EXPECT_NE(help.find("[OPTIONS] FILE...\n"), std::string::npos) << help;
+    EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
+  }
+}
+
 TEST_F(Habits, StdinIsCompressedWhereItIsNoTerminal) {
   EXPECT_TRUE(run({}, bytes_).out == packed());
   EXPECT_TRUE(run({"-d"}, packed()).out == bytes_);
@@ -117,6 +169,8 @@ TEST_F(Habits, OtherNamesOfTheProgramDecompress) {
   EXPECT_EQ(shell("gdcat a.gdz a.gdz >two; gdcat <a.gdz >one"), 0) << read_file("said");
   EXPECT_TRUE(read_file("one") == bytes_);
   EXPECT_TRUE(read_file("two") == bytes_ + bytes_);
+  EXPECT_EQ(shell("gdcat -l a.gdz >listed; gdelta list a.gdz | cmp - listed"), 0)
+      << read_file("said");
   EXPECT_EQ(shell("gdcat --help >help; gdelta decompress --help | cmp - help"), 0);
 }
 
