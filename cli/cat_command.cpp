@@ -107,7 +107,13 @@ int cat_command(const Arguments& arguments) {
                                   "Positions to write; without it everything", take_range);
   auto* units = app.add_option("--unit", unit, "What positions count: bytes (default) or records")
                     ->option_text("UNIT")
-                    ->check(CLI::IsMember({"bytes", "records"}));
+                    ->check(CLI::Validator(
+                        [](const std::string& text) {
+                          return text == "bytes" || text == "records"
+                                     ? ""
+                                     : fmt::format("'{}' is neither bytes nor records", text);
+                        },
+                        ""));
   const auto take_segments = [&job, take_range](const std::string& text) {
     job.segments = true;
     return take_range(text);

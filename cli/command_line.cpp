@@ -103,8 +103,7 @@ std::string origin_of(const std::string& extra, const Arguments& arguments) {
 }
 
 /// What to say of arguments that the parser has no use for.
-std::string extras_sentence(const CLI::App& app, const Arguments& arguments,
-                            const std::string& otherwise) {
+std::string extras_sentence(const CLI::App& app, const Arguments& arguments) {
   for (const std::string& extra : app.remaining()) {
     if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string argument = origin_of(extra, arguments);
@@ -116,7 +115,32 @@ std::string extras_sentence(const CLI::App& app, const Arguments& arguments,
     const auto meant = similar_word(argument.substr(0, argument.find('=')), long_options(app));
     return meant ? sentence + "; did you mean " + *meant + "?" : sentence;
   }
-  return otherwise;
+  const std::vector<std::string> extras = app.remaining();
+  return fmt::format("'{}' is one argument too many", extras.empty() ? "" : printable(extras[0]));
+}
+
+/// What to say of an option with no value or several, of which the parser says something behind its name.
+std::string count_sentence(const CLI::App& app, const std::string& said) {
+  const std::string name = said.substr(0, said.find(": "));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) return said;
+  if (option->count() > 1)
+    return fmt::format("{} is given {} times, but takes one value", name, option->count());
+  return fmt::format("{} needs a value: {} {}", name, name, option->get_option_text());
+}
+
+/// What to say of a value that cannot be read: a flag takes none.
+std::string value_sentence(const CLI::App& app, const Arguments& arguments,
+                           const std::string& said) {
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (!argument.starts_with("--") || equals == std::string::npos) continue;
+    const std::string name = argument.substr(0, equals);
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option != nullptr && option->get_items_expected_max() == 0)
+      return fmt::format("{} takes no value", name);
+  }
+  return said;
 }
 
 /// -T as the environment sets it, if the command line does not.
@@ -154,8 +178,12 @@ std::optional<int> parse(CLI::App& app, const Arguments& arguments) {
     return print_to_stdout(help_of(app));
   } catch (const CLI::CallForVersion&) {
     return print_to_stdout(version_text());
-  } catch (const CLI::ExtrasError& error) {
-    return refuse(app, extras_sentence(app, arguments, error.what()));
+  } catch (const CLI::ExtrasError&) {
+    return refuse(app, extras_sentence(app, arguments));
+  } catch (const CLI::ArgumentMismatch& error) {
+    return refuse(app, count_sentence(app, error.what()));
+  } catch (const CLI::ConversionError& error) {
+    return refuse(app, value_sentence(app, arguments, error.what()));
   } catch (const CLI::ParseError& error) {
     return refuse(app, error.what());
   }
@@ -183,7 +211,7 @@ void add_threads(CLI::App& app, int& threads) {
   app.add_option("-T,--threads", threads, "CPU threads; 0: all cores (default)")
       ->option_text("N")
       ->take_last()
-      ->check(CLI::Range(0, kMostThreads));
+      ->check(number_in(0, kMostThreads));
 }
 
 void add_memory_limit(CLI::App& app, DecodeOptions& options, std::string_view work) {

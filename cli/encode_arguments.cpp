@@ -86,7 +86,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
                                  });
   app.add_option("--tuple", arguments.tuple, "Values that belong together (default 1)")
       ->option_text("N")
-      ->check(CLI::Range(1, kMaxTuple))
+      ->check(number_in(1, kMaxTuple))
       ->needs(type);
   add_parsed_option(app, "--record", "LAYOUT", "Columns of a record, such as i32x3,u16",
                     [&options](const std::string& text) {
@@ -95,7 +95,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
       ->excludes(type);
   app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
       ->option_text("N")
-      ->check(CLI::Range(0, kMaxOrder));
+      ->check(number_in(0, kMaxOrder));
   add_parsed_option(
       app, "--stride", "N", "Try differences to so many records before; or auto",
       [&options](const std::string& text) { return assign(options.stride, parse_stride(text)); });

@@ -137,11 +137,14 @@ int dispatch(std::string_view program, std::vector<std::string> arguments) {
   }
   const std::string first = arguments.empty() ? std::string() : arguments.front();
   if (call.named) return run_command(call.command, call.arguments);
-  if (first == "help" && arguments.size() > 1) {
+  const auto asks_for_help = [](std::string_view word) {
+    return word == "help" || word == "--help" || word == "-h";
+  };
+  if (first == "help" && arguments.size() > 1 && !asks_for_help(arguments[1])) {
     if (is_command(arguments[1])) return run_command(arguments[1], {"--help"});
     return complain(misspelt_command(arguments[1]).value_or("there is no such command"));
   }
-  if (first == "--help" || first == "-h" || first == "help") return print_to_stdout(kHelp);
+  if (asks_for_help(first)) return print_to_stdout(kHelp);
   if (first == "--version" || first == "-V") return print_to_stdout(version_text());
   if (const auto problem = misspelt_command(first)) return complain(*problem);
   return run_unnamed(call.arguments);

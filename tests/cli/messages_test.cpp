@@ -69,6 +69,32 @@ TEST_F(Messages, AnEmptyNameIsShownAsOne) {
   EXPECT_EQ(names(), (Names{"a"}));
 }
 
+TEST_F(Messages, WhatIsWrongWithAnOptionIsSaidOfItsName) {
+  write_file("a", sensor_bytes(10));
+  expect_refusal({"decompress", "--order", "77", "a"}, "--order: '77' is no number from 0 to 8");
+  expect_refusal({"compress", "--max-output", "x", "a"},
+                 "--max-output: 'x' is not a size such as 4096, 64K or 1M");
+  expect_refusal({"compress", "-Tx", "a"}, "--threads: 'x' is no number from 0 to 4096");
+  expect_refusal({"compress", "--salvage=x", "a"}, "--salvage takes no value");
+  expect_refusal({"compress", "--rm=maybe", "a"}, "--rm takes no value");
+  expect_refusal({"compress", "a", "--meta"}, "--meta needs a value: --meta KEY=VALUE");
+  expect_refusal({"compress", "a", "-o"}, "--output needs a value: --output FILE");
+  expect_refusal({"compress", "--type", "i8", "--type", "i8", "a"},
+                 "--type is given 2 times, but takes one value");
+  expect_refusal({"cat", "a", "b"}, "'b' is one argument too many");
+  expect_refusal({"cat", "--unit", "miles", "a"}, "--unit: 'miles' is neither bytes nor records");
+  expect_refusal({"devices", "all"}, "'all' is one argument too many");
+}
+
+TEST_F(Messages, HelpIsThereForHelp) {
+  const std::string help = run({"--help"}).out;
+  for (const char* word : {"help", "--help", "-h"}) {
+    const Outcome outcome = run({"help", word});
+    EXPECT_EQ(outcome.exit_status, 0) << word;
+    EXPECT_EQ(outcome.out, help) << word;
+  }
+}
+
 TEST_F(Messages, EveryCommandTellsTheVersion) {
   const std::string version = run({"--version"}).out;
   for (const char* command :
