@@ -96,6 +96,15 @@ Result<std::vector<std::byte>> read_all(InputFile& input) {
   return bytes;
 }
 
+/// Nothing is measured twice because it is named twice.
+template <class Value>
+void drop_repeated(std::vector<Value>& values) {
+  std::vector<Value> kept;
+  for (Value& value : values)
+    if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(std::move(value));
+  values = std::move(kept);
+}
+
 /// "cpu", and "cuda" if there is a GPU.
 std::vector<std::string> usable_devices() {
   std::vector<std::string> names;
@@ -200,7 +209,7 @@ void bench_file(BenchJob& job, const std::string& file) {
     return;
   }
   if (bytes->empty()) {
-    job.console.note(file, "is empty: there is nothing to measure");
+    job.console.warning(file, "is empty: there is nothing to measure");
     return;
   }
   const std::size_t before = job.rows.size();
@@ -249,6 +258,9 @@ int bench_command(const Arguments& arguments) {
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
   if (job.devices.empty()) job.devices = usable_devices();
   if (job.encode.levels.empty()) job.encode.levels = {1, 3, 5, 7};
+  drop_repeated(job.devices);
+  drop_repeated(job.encode.levels);
+  drop_repeated(job.zstd_levels);
   if (options.threads == 0)
     options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 

@@ -92,9 +92,20 @@ TEST_F(BenchCommand, FilesMayFollowADeviceAndDevicesMayBeRepeated) {
   const Outcome files = run({"bench", "--json", "-1", "--device", "cpu", "a", "b"});
   ASSERT_EQ(files.exit_status, 0) << files.err;
   EXPECT_EQ(Json::parse(files.out, nullptr, false)["results"].size(), 2u);
-  const Outcome devices = run({"bench", "--json", "-1", "--device", "cpu", "--device", "cpu", "a"});
+  const Outcome devices =
+      run({"bench", "--json", "-1", "--device", "cpu", "--device", "auto", "a"});
   ASSERT_EQ(devices.exit_status, 0) << devices.err;
   EXPECT_EQ(Json::parse(devices.out, nullptr, false)["results"].size(), 2u);
+}
+
+TEST_F(BenchCommand, WhatIsRepeatedIsMeasuredOnce) {
+  const Json rows =
+      bench_json({"-1", "-1", "-3", "-1", "--device", "cpu", "--peers", "zstd-3,zstd-3", "a"});
+  std::vector<std::string> measured;
+  for (const Json& row : rows["results"])
+    measured.push_back(row["codec"].get<std::string>() + std::to_string(row["level"].get<int>()));
+  EXPECT_EQ(measured, (Names{"gdelta1", "gdelta3", "zstd3"}));
+  for (const Json& total : rows["totals"]) EXPECT_EQ(total["files"], 1);
 }
 
 TEST_F(BenchCommand, TheSearchForTypeAndTupleIsTimedWhereItTakesPlace) {
@@ -229,10 +240,12 @@ TEST_F(BenchCommand, ADeviceThatIsNotThereIsAnErrorAndNoTable) {
 TEST_F(BenchCommand, AnEmptyFileIsNamedAndNotMeasured) {
   write_file("empty", "");
   const Outcome outcome = bench({"-1", "empty"});
-  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err, "gdelta: empty: is empty: there is nothing to measure\n");
-  EXPECT_EQ(bench_json({"-1", "empty", "a"})["results"].size(), 1u);
+  EXPECT_EQ(outcome.err, "gdelta: empty: warning: is empty: there is nothing to measure\n");
+  const Outcome beside = bench({"-1", "--json", "empty", "a"});
+  EXPECT_EQ(beside.exit_status, 2);
+  EXPECT_EQ(Json::parse(beside.out, nullptr, false)["results"].size(), 1u);
 }
 
 TEST_F(BenchCommand, OneBadFileDoesNotStopTheRest) {

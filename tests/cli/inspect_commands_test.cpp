@@ -206,9 +206,9 @@ TEST_F(InspectCommands, BenchPrintsATableBesideZstd) {
   EXPECT_NE(outcome.out.find("\nzstd -19  cpu "), std::string::npos) << outcome.out;
 }
 
-TEST_F(InspectCommands, BenchTakesAnEmptyFileAndRefusesAMissingOne) {
+TEST_F(InspectCommands, BenchSkipsAnEmptyFileAndRefusesAMissingOne) {
   write_file("empty", "");
-  EXPECT_EQ(run({"bench", "-1", "--device", "cpu", "empty"}).exit_status, 0);
+  EXPECT_EQ(run({"bench", "-1", "--device", "cpu", "empty"}).exit_status, 2);
   const Outcome outcome = run({"bench", "missing"});
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_EQ(outcome.err, "gdelta: missing: No such file or directory\n");
