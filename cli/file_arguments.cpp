@@ -159,7 +159,7 @@ void remove_input(const FileArguments& arguments, const InputFile& input, const 
   };
   if (has_to_stay() || (is_safe && (!is_safe() || has_to_stay()))) return;
   if (unlink(input.name().c_str()) != 0)
-    console.error(input.name(), "cannot be removed: " + fail_errno().value().message);
+    console.warning(input.name(), "kept: " + fail_errno().value().message);
 }
 
 }  // namespace gdelta::cli

@@ -34,6 +34,28 @@ TEST_F(RemoveInput, KeepUndoesIt) {
   EXPECT_EQ(names(), (Names{"a", "a.gdz"}));
 }
 
+TEST_F(RemoveInput, AnInputThatMayNotBeRemovedIsKeptWithAWarning) {
+  std::filesystem::create_directory(path("locked"));
+  std::filesystem::create_directory(path("open"));
+  write_file("locked/a", bytes_);
+  chmod(path("locked").c_str(), 0555);
+  chmod(path("open").c_str(), 0777);
+  chmod(folder_.c_str(), 0755);
+  const Outcome outcome =
+      start({"compress", "-q1", "--rm", "-o", "open/a.gdz", "locked/a"}, become_nobody).finish();
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_EQ(outcome.err, "");
+  const Outcome told =
+      start({"compress", "-1f", "--type", "i16", "--rm", "-o", "open/a.gdz", "locked/a"},
+            become_nobody)
+          .finish();
+  EXPECT_EQ(told.exit_status, 2);
+  EXPECT_EQ(told.err, "gdelta: locked/a: warning: kept: Permission denied\n");
+  EXPECT_TRUE(read_file("locked/a") == bytes_);
+  EXPECT_TRUE(exists("open/a.gdz"));
+  chmod(path("locked").c_str(), 0755);
+}
+
 TEST_F(RemoveInput, StdinIsNotRemoved) {
   EXPECT_EQ(run({"compress", "-q", "--rm", "-o", "out.gdz"}, bytes_).exit_status, 0);
   const auto from_file = [this] { dup2(open(path("a").c_str(), O_RDONLY), STDIN_FILENO); };
