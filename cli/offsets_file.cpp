@@ -6,6 +6,7 @@
 
 #include "gdelta/segment_stream.h"
 #include "input_file.h"
+#include "size_text.h"
 
 namespace gdelta::cli {
 
@@ -30,7 +31,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t 
       return fail(Errc::memory_limit,
                   fmt::format("reading these offsets takes {} times their bytes, more than the "
                               "memory limit of {}: raise the limit",
-                              kTimesHeld, memory_limit));
+                              kTimesHeld, readable_bytes(memory_limit)));
     bytes.resize(had +
                  std::min<std::size_t>(kMostRead, std::max(bytes.capacity() - had, kLeastRead)));
     const auto got = input->read(std::span(bytes).subspan(had));

@@ -16,6 +16,7 @@
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/block_stream.h"
+#include "codec/stream/walk/memory_words.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -198,9 +199,10 @@ Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
     return tl::unexpected(output_over_limit(options.output_limit));
   if (held_bytes > options.memory_limit || need.work_bytes > options.memory_limit - held_bytes)
     return fail(Errc::memory_limit,
-                fmt::format("decoding the stream into {} bytes takes {} more, which is beyond the "
-                            "memory limit of {}: raise the limit or use a Reader",
-                            need.decoded_bytes, need.work_bytes, options.memory_limit));
+                fmt::format("decoding the stream into {} takes {} more, which is beyond the memory "
+                            "limit of {}: raise the limit or use a Reader",
+                            needed_memory(need.decoded_bytes), needed_memory(need.work_bytes),
+                            allowed_memory(options.memory_limit)));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codec/backend/backend.h"
+#include "codec/stream/walk/memory_words.h"
 
 namespace gdelta {
 
@@ -19,9 +20,8 @@ Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t n
                        std::uint64_t limit) {
   return {.code = Errc::memory_limit,
           .message = fmt::format(
-              "decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
-              "the limit",
-              needed, limit),
+              "decoding this chunk takes {}, more than the memory limit of {}: raise the limit",
+              needed_memory(needed), allowed_memory(limit)),
           .chunk = number,
           .byte = byte};
 }

@@ -11,6 +11,7 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/tried_coders.h"
 #include "codec/stream/encode_plan.h"
+#include "codec/stream/walk/memory_words.h"
 
 namespace gdelta {
 
@@ -61,10 +62,10 @@ Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) 
   if (limit < once * chunk + scratch)
     return fail(
         Errc::memory_limit,
-        fmt::format("compressing chunks of {} bytes at this level takes {} bytes, more than "
-                    "the memory limit of {}: raise the limit, or take a lower level or "
-                    "shorter chunks",
-                    chunk, once * chunk + scratch, limit));
+        fmt::format("compressing chunks of {} at this level takes {}, more than the memory limit "
+                    "of {}: raise the limit, or take a lower level or shorter chunks",
+                    needed_memory(chunk), needed_memory(once * chunk + scratch),
+                    allowed_memory(limit)));
   budget.overlap = limit >= overlapped * chunk + scratch;
   if (!budget.overlap) {
     budget.threads = 1;

@@ -10,6 +10,7 @@
 #include "codec/stream/walk/block_stream.h"
 #include "codec/stream/walk/byte_input.h"
 #include "codec/stream/walk/file_structure.h"
+#include "codec/stream/walk/memory_words.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -178,7 +179,7 @@ class Collector {
           .message =
               fmt::format("the description of the chunks up to this one takes more than the "
                           "memory limit of {}: raise the limit or visit the chunks one by one",
-                          memory_limit_),
+                          allowed_memory(memory_limit_)),
           .chunk = chunk.number,
           .byte = chunk.byte});
     if (new_layout) info.layouts.push_back(layout);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "codec/stream/walk/memory_words.h"
+
 namespace gdelta {
 
 namespace {
@@ -21,7 +23,7 @@ Result<void> MetadataBudget::take(const std::vector<MetadataEntry>& entries) {
   if (held_ <= memory_limit_) return {};
   return fail(Errc::memory_limit,
               fmt::format("the metadata takes more than the memory limit of {}: raise the limit",
-                          memory_limit_));
+                          allowed_memory(memory_limit_)));
 }
 
 void MetadataList::add(std::vector<MetadataEntry>&& entries) {

@@ -107,5 +107,19 @@ TEST_F(SalvageCommand, CompressKeepsAMemoryLimitAndWritesTheSameBytes) {
   EXPECT_EQ(refused.out, "");
 }
 
+TEST_F(SalvageCommand, MemoryIsToldAsLimitsAreGiven) {
+  const Outcome refused = run({"compress", "-q", "--type", "i16", "-M", "1M"}, bytes_);
+  const std::size_t said = refused.err.find(" at this level takes ");
+  ASSERT_NE(said, std::string::npos) << refused.err;
+  std::uint64_t needed = 0;
+  EXPECT_EQ(std::sscanf(refused.err.c_str() + said,
+                        " at this level takes %" SCNu64 " MiB, more than", &needed),
+            1)
+      << refused.err;
+  EXPECT_NE(refused.err.find(" the memory limit of 1 MiB: "), std::string::npos) << refused.err;
+  const std::string limit = std::to_string(needed) + "M";
+  EXPECT_EQ(run({"compress", "-q", "--type", "i16", "-M", limit}, bytes_).exit_status, 0);
+}
+
 }  // namespace
 }  // namespace gdelta::cli_test

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codec/stream/walk/memory_words.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/metadata_block.h"
@@ -158,10 +159,11 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
   else if (found != HeadError::none || frame.head_bytes > longest_head_)
     error = error_at(Errc::corrupt, start.byte, "the head of the block has an impossible length");
   else if (frame.tag != BlockTag::end && frame.head_bytes > memory_limit_)
-    error = error_at(Errc::memory_limit, start.byte,
-                     fmt::format("the head of the block takes {} bytes, more than the memory limit "
-                                 "of {}: raise the limit",
-                                 frame.head_bytes, memory_limit_));
+    error =
+        error_at(Errc::memory_limit, start.byte,
+                 fmt::format("the head of the block takes {}, more than the memory limit of {}: "
+                             "raise the limit",
+                             needed_memory(frame.head_bytes), allowed_memory(memory_limit_)));
   if (error.code != Errc::ok) {
     if (frame.is_chunk()) error.chunk = chunks_;
     return tl::unexpected(std::move(error));
