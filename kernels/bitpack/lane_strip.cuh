@@ -69,9 +69,11 @@ requires(Shape::kStrip) struct RunLoader<Shape> {
   __device__ void load(std::uint32_t tile, int thread, std::uint32_t (&words)[kWords]) const {
     const std::uint32_t run = tile + Shape::kRun * record_bytes * thread;
     if (tile + Shape::kTile * record_bytes <= column_bytes) {
-      load_run(run, [](std::uint32_t) { return true; }, words);
+      load_run(
+          run, [](std::uint32_t) { return true; }, words);
     } else {
-      load_run(run, [this](std::uint32_t at) { return at < column_bytes; }, words);
+      load_run(
+          run, [this](std::uint32_t at) { return at < column_bytes; }, words);
     }
   }
 

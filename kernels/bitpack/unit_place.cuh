@@ -17,8 +17,9 @@ struct UnitPlace {
 };
 
 /// The whole warp calls it.
-__device__ inline UnitPlace place_unit(const PackArgs& args, const PackTask& task, const UnitView& view,
-                                std::uint64_t first_unit, const PackResult& result) {
+__device__ inline UnitPlace place_unit(const PackArgs& args, const PackTask& task,
+                                       const UnitView& view, std::uint64_t first_unit,
+                                       const PackResult& result) {
   const std::uint32_t page_begin =
       view.page == 0 ? 0 : args.page_ends[task.first_page + view.page - 1];
   std::uint32_t groups_before = 0, exceptions_before = 0, groups_all = 0;
