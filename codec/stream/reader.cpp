@@ -208,7 +208,7 @@ Result<void> Reader::run_segments(const Sink& sink, const EndSink& ends) {
 
 Result<SalvageReport> Reader::salvage(const Sink& sink, const SalvageOptions& salvaging) {
   RewindInput input(impl_->input);
-  IndexHints none;
+  IndexFollower none;
   auto report =
       salvage_input(input, none, impl_->backend, impl_->options, salvaging, impl_->progress, sink);
   if (report) impl_->bytes_out = report->bytes + report->filled_bytes;

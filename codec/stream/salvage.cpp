@@ -5,7 +5,6 @@
 
 #include "codec/stream/decode_batch.h"
 #include "codec/stream/walk/block_search.h"
-#include "formats/gdelta/bytes.h"
 #include "formats/gdelta/stream_header.h"
 
 namespace gdelta {
@@ -22,6 +21,23 @@ bool input_is_gone(const Error& error) {
   return error.code == Errc::io_error || error.code == Errc::invalid_argument;
 }
 
+Error not_in_index(const ChunkBlock& chunk) {
+  return {.code = Errc::corrupt,
+          .message = "the index at the end of the stream names another chunk",
+          .chunk = chunk.number,
+          .byte = chunk.byte};
+}
+
+SalvageGap missing_chunks(const MissingChunks& missing, std::uint64_t byte) {
+  return {.reason = {.code = Errc::corrupt,
+                     .message = "the index names chunks that are not before this place",
+                     .chunk = std::nullopt,
+                     .byte = byte},
+          .chunks = missing.chunks,
+          .decoded_at = 0,
+          .decoded_bytes = missing.decoded_bytes};
+}
+
 SalvageGap lost_chunk(Error reason, std::uint64_t decoded_bytes) {
   return {
       .reason = std::move(reason), .chunks = 1, .decoded_at = 0, .decoded_bytes = decoded_bytes};
@@ -29,11 +45,11 @@ SalvageGap lost_chunk(Error reason, std::uint64_t decoded_bytes) {
 
 class Salvager {
  public:
-  Salvager(RewindInput& input, IndexHints& hints, SteadyBackend& backend,
+  Salvager(RewindInput& input, IndexFollower& index, SteadyBackend& backend,
            const DecodeOptions& options, const SalvageOptions& salvaging, ProgressMeter& progress,
            const Sink& sink)
       : input_(input),
-        hints_(hints),
+        index_(index),
         backend_(backend),
         options_(options),
         salvaging_(salvaging),
@@ -45,24 +61,32 @@ class Salvager {
 
   Result<SalvageReport> run() {
     for (;;) {
+      if (gaps_.size() >= kMostGapsOfABatch)
+        if (auto flushed = flush(); !flushed) return tl::unexpected(flushed.error());
       input_.mark();
       const std::uint64_t begin = input_.at();
       const std::uint64_t allowed = kWasteAllowed + 2 * begin;
       blocks_.believe_heads_up_to(kAlwaysBelieved + (allowed > wasted_ ? allowed - wasted_ : 0));
       auto chunk = blocks_.next();
+      if (blocks_.streams() != streams_) {
+        settle_stream(chunk && *chunk ? &**chunk : nullptr);
+        index_.begin_stream(blocks_.first_block());
+        streams_ = blocks_.streams();
+      }
       if (!chunk) {
         if (chunk.error().code == Errc::out_of_memory) return tl::unexpected(chunk.error());
         wasted_ += input_.at() - begin;
-        const auto goes_on = pass_damage(std::move(chunk.error()));
+        const auto goes_on = pass_damage(std::move(chunk.error()), blocks_.next_chunk());
         if (!goes_on) return tl::unexpected(goes_on.error());
         if (!*goes_on) break;
-        if (gaps_.size() >= kMostGapsOfABatch)
-          if (auto flushed = flush(); !flushed) return tl::unexpected(flushed.error());
         continue;
       }
-      if (!*chunk) break;
+      if (!*chunk) {
+        settle_stream(nullptr);
+        break;
+      }
       input_.forget();
-      const auto goes_on = take(std::move(**chunk));
+      const auto goes_on = meet(std::move(**chunk));
       if (!goes_on) return tl::unexpected(goes_on.error());
       if (!*goes_on) break;
     }
@@ -78,17 +102,31 @@ class Salvager {
 
   // ---- Collecting
 
-  /// Adds a chunk with a whole head; false if the input ends in it.
+  /// Takes a chunk with a whole head if it is one that comes next; false if nothing comes behind it.
+  Result<bool> meet(ChunkBlock chunk) {
+    const auto missing = index_.meet(chunk, blocks_, search_);
+    if (!missing) return pass_damage(not_in_index(chunk), chunk.number);
+    if (missing->chunks > 0 || missing->decoded_bytes > 0)
+      note_gap(missing_chunks(*missing, chunk.byte));
+    pass_numbers(missing->chunks, &chunk);
+    return take(std::move(chunk));
+  }
+
+  /// Chunks are missing before this one, or before the next.
+  void pass_numbers(std::uint64_t chunks, ChunkBlock* chunk) {
+    blocks_.pass_numbers(chunks);
+    if (chunk != nullptr) chunk->number += chunks;
+  }
+
   Result<bool> take(ChunkBlock chunk) {
-    hints_.advance_to(chunk.byte + 1);
     DecodeLoad alone(1);
     alone.add(chunk);
     const std::uint64_t limit = options_.memory_limit;
     if (alone.bytes() > limit) {
       note_gap(lost_chunk(chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), limit),
                           chunk.decoded_bytes));
-      const auto skipped = blocks_.skip_payload(chunk);
-      return skipped.has_value();
+      if (blocks_.skip_payload(chunk)) return true;
+      return go_back_in_index();
     }
     const bool full = batch_.is_full_for(chunk, batch_bytes(chunk)) ||
                       gaps_.size() >= kMostGapsOfABatch || batch_.held_bytes_with(chunk) > limit;
@@ -101,7 +139,7 @@ class Salvager {
     if (added) return true;
     if (added.error().code == Errc::out_of_memory) return tl::unexpected(added.error());
     note_gap(lost_chunk(std::move(added.error()), decoded_bytes));
-    return false;
+    return go_back_in_index();
   }
 
   std::uint64_t batch_bytes(const ChunkBlock& chunk) const {
@@ -112,8 +150,9 @@ class Salvager {
 
   // ---- Behind damage
 
-  /// Notes the gap that begins with `error` and goes to the next block; false if there is none.
-  Result<bool> pass_damage(Error error) {
+  /// Notes the gap that begins with `error`, where the next chunk would be `expected`, and goes to the next
+  /// block; false if there is none.
+  Result<bool> pass_damage(Error error, std::uint64_t expected) {
     SalvageGap gap{
         .reason = std::move(error), .chunks = 0, .decoded_at = 0, .decoded_bytes = std::nullopt};
     bool goes_on = false;
@@ -121,18 +160,60 @@ class Salvager {
       const std::uint64_t place = gap.reason.byte.value_or(input_.at());
       input_.go_to(place);
       gap.chunks = chunk_is_lost_here(gap.reason) ? 1 : 0;
-      // Between streams an end block before this place has been read.
-      while (!blocks_.in_stream() && hints_.ahead() && hints_.ahead()->byte < place)
-        hints_.advance();
-      const std::uint64_t hinted = hints_.ahead() ? hints_.ahead()->byte : ~std::uint64_t{0};
-      auto found = hinted > place ? search(hinted, gap) : Result<bool>(false);
-      if (found && !*found) found = follow_hints(place, gap);
+      if (!blocks_.in_stream()) {
+        settle_stream(nullptr);
+        index_.stand_between(place);
+        expected = blocks_.next_chunk();
+      }
+      auto found = follow_index(place, expected, gap);
+      if (found && !*found) found = search(index_.hinted_from(place), expected, gap);
+      if (found && !*found) found = follow_hints(place, expected, gap);
       if (!found && !input_is_gone(found.error())) return found;
       goes_on = found && *found;
     }
     if (!goes_on && gap.chunks == 0) gap.decoded_bytes = 0;
+    index_.count_lost(gap.chunks, gap.decoded_bytes);
     note_gap(std::move(gap));
     return goes_on;
+  }
+
+  /// Goes to the next block of the stream if its index is known.
+  Result<bool> follow_index(std::uint64_t place, std::uint64_t expected, SalvageGap& gap) {
+    if (!input_.is_file() || !index_.follows(search_)) return false;
+    const auto missing = index_.go_on(place, input_, search_);
+    if (!missing) return tl::unexpected(missing.error());
+    if (!*missing) {
+      input_.go_to(place);
+      return false;
+    }
+    gap.chunks = (*missing)->chunks;
+    gap.decoded_bytes = (*missing)->decoded_bytes;
+    resume(index_.ahead().layout, expected + gap.chunks);
+    return true;
+  }
+
+  /// Where the input ends in a chunk, because bytes are missing from it: goes to what it has taken in.
+  Result<bool> go_back_in_index() {
+    const std::uint64_t end = input_.at();
+    SalvageGap gap = missing_chunks({}, end);
+    const auto found = follow_index(end, blocks_.next_chunk(), gap);
+    if (!found && !input_is_gone(found.error())) return found;
+    if (gap.chunks > 0) note_gap(std::move(gap));
+    return found && *found;
+  }
+
+  /// Behind a stream: notes what its index names and it does not have. `next` has been read behind it.
+  void settle_stream(ChunkBlock* next) {
+    const std::uint64_t end_block = index_.end_block();
+    const MissingChunks missing = index_.end_stream();
+    if (missing.chunks == 0) return;
+    note_gap(missing_chunks(missing, end_block));
+    pass_numbers(missing.chunks, next);
+  }
+
+  void resume(std::shared_ptr<const Layout> layout, std::uint64_t next_chunk) {
+    blocks_.resume(std::move(layout), next_chunk);
+    streams_ = blocks_.streams();
   }
 
   /// Whether what failed here was a chunk, as far as one can see.
@@ -146,72 +227,36 @@ class Salvager {
            !format::is_ancillary(tag);
   }
 
-  /// Looks for a block before `end`, where the next one is known.
-  Result<bool> search(std::uint64_t end, SalvageGap& gap) {
+  /// Looks for a block; before `end` if the next one is known there.
+  Result<bool> search(std::optional<std::uint64_t> end, std::uint64_t expected, SalvageGap& gap) {
+    if (end && *end <= input_.at()) return false;
     const bool in_stream = blocks_.in_stream();
-    auto found = search_.find(in_stream ? blocks_.layout().get() : nullptr, in_stream, end);
+    auto found = search_.find(in_stream ? blocks_.layout().get() : nullptr, in_stream,
+                              end.value_or(~std::uint64_t{0}));
     if (search_.passed_end_block()) gap.chunks = 0;
     if (!found || !*found) return found;
     const auto first = input_.peek(1);
     if (!first) return tl::unexpected(first.error());
     if (gap.chunks == 0) gap.decoded_bytes = 0;
+    index_.resume_unknown();
     if (first->front() == format::kStreamHeader.front())
       blocks_.resume_between_streams();
     else
-      blocks_.resume(nullptr, blocks_.next_chunk() + gap.chunks);
+      resume(nullptr, expected + gap.chunks);
     return true;
   }
 
-  /// Goes to the first block that an index names and that is as it says.
-  Result<bool> follow_hints(std::uint64_t place, SalvageGap& gap) {
-    std::uint64_t passed = 0;
-    std::uint64_t missing_bytes = 0;
-    const std::uint64_t expected = blocks_.next_chunk();
-    const auto account = [&](std::uint64_t chunks) {
-      gap.chunks = chunks;
-      if (chunks == passed) gap.decoded_bytes = missing_bytes;
-    };
-    for (; hints_.ahead(); hints_.advance()) {
-      const IndexHint& hint = *hints_.ahead();
-      input_.go_to(hint.byte);
-      // What has just failed is not tried again.
-      const bool failed = blocks_.in_stream() && hint.byte == place;
-      auto here = failed ? Result<bool>(false) : is_as_said(hint);
-      if (!here) return here;
-      if (*here) {
-        account(hints_.are_complete() && hint.number >= expected ? hint.number - expected
-                                                                 : std::max(passed, gap.chunks));
-        blocks_.resume(hint.layout, expected + gap.chunks);
-        hints_.advance();  // never twice to the same place
-        return true;
-      }
-      if (hint.is_end) continue;
-      ++passed;
-      missing_bytes += hint.decoded_bytes;
+  /// Goes to the first block that an index behind `place` names and that is as it says.
+  Result<bool> follow_hints(std::uint64_t place, std::uint64_t expected, SalvageGap& gap) {
+    const auto missing = index_.go_on_unknown(place, !blocks_.in_stream(), input_, search_);
+    if (!missing) return tl::unexpected(missing.error());
+    if (!*missing) return false;
+    if ((*missing)->chunks >= gap.chunks) {
+      gap.chunks = (*missing)->chunks;
+      gap.decoded_bytes = (*missing)->decoded_bytes;
     }
-    account(std::max(passed, gap.chunks));
-    return false;
-  }
-
-  Result<bool> is_as_said(const IndexHint& hint) {
-    search_.pass(hint.block_bytes);
-    auto here = search_.block_is_here(hint.layout.get());
-    if (!here || !*here) return here;
-    const auto start = input_.peek(format::kMaxFrameBytes);
-    if (!start) return tl::unexpected(start.error());
-    format::Cursor cursor = format::cursor_over(*start);
-    format::BlockFrame frame;
-    (void)format::parse_block_frame(cursor, frame);  // the search has
-    if (hint.is_end) return frame.tag == format::BlockTag::end;
-    const auto block = input_.peek(frame.payload_at());
-    if (!block) return tl::unexpected(block.error());
-    cursor = format::cursor_over(block->subspan(frame.head_at));
-    const std::uint64_t records = cursor.varint();
-    cursor = format::cursor_over(block->subspan(frame.check_at()));
-    const auto expected = hint.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
-    return frame.tag == expected && records == hint.records &&
-           frame.block_bytes() == hint.block_bytes &&
-           cursor.fixed(format::kCheckBytes) == hint.check;
+    resume(index_.ahead().layout, expected + gap.chunks);
+    return true;
   }
 
   // ---- Handing over
@@ -274,7 +319,7 @@ class Salvager {
   }
 
   RewindInput& input_;
-  IndexHints& hints_;
+  IndexFollower& index_;
   SteadyBackend& backend_;
   const DecodeOptions& options_;
   const SalvageOptions& salvaging_;
@@ -284,6 +329,7 @@ class Salvager {
   BlockSearch search_;
   DecodeBatch batch_;
   std::vector<GapInBatch> gaps_;
+  std::uint64_t streams_ = 0;  // those that have begun
   bool opened_ = false;
   std::uint64_t wasted_ = 0;
   std::uint64_t put_bytes_ = 0;
@@ -292,11 +338,12 @@ class Salvager {
 
 }  // namespace
 
-Result<SalvageReport> salvage_input(RewindInput& input, IndexHints& hints, SteadyBackend& backend,
-                                    const DecodeOptions& options, const SalvageOptions& salvaging,
-                                    ProgressMeter& progress, const Sink& sink) {
+Result<SalvageReport> salvage_input(RewindInput& input, IndexFollower& index,
+                                    SteadyBackend& backend, const DecodeOptions& options,
+                                    const SalvageOptions& salvaging, ProgressMeter& progress,
+                                    const Sink& sink) {
   try {
-    return Salvager(input, hints, backend, options, salvaging, progress, sink).run();
+    return Salvager(input, index, backend, options, salvaging, progress, sink).run();
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
@@ -307,10 +354,10 @@ Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_byt
                                    const SalvageOptions& salvaging) {
   try {
     RewindInput input(read_at, file_bytes);
-    IndexHints hints(read_at, file_bytes);
+    IndexFollower index(read_at, file_bytes);
     SteadyBackend backend(options.device, options.threads);
     ProgressMeter progress(options.progress, options.progress_user);
-    return salvage_input(input, hints, backend, options, salvaging, progress, sink);
+    return salvage_input(input, index, backend, options, salvaging, progress, sink);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }

@@ -73,6 +73,30 @@ TEST_F(SalvageCommand, RmRemovesAFileThatIsWholeAndKeepsADamagedOne) {
   EXPECT_EQ(names(), (Names{"b", "c", "c.gdz"}));
 }
 
+TEST_F(SalvageCommand, FillKeepsWhatFollowsBytesThatCameInOrWentAtItsPlace) {
+  const std::string whole = packed();
+  const std::size_t middle = whole.size() / 2;
+  for (const std::string& stream : {whole.substr(0, middle) + '\r' + whole.substr(middle),
+                                    whole.substr(0, middle) + whole.substr(middle + 2000),
+                                    whole.substr(0, 20) + 'x' + whole.substr(20)}) {
+    write_file("a.gdz", stream);
+    const Outcome outcome = run({"decompress", "--salvage", "--fill", "-f", "a.gdz"});
+    EXPECT_EQ(outcome.exit_status, 2);
+    const std::string saved = read_file("a");
+    ASSERT_EQ(saved.size(), bytes_.size()) << outcome.err;
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < saved.size(); at += 4096) {
+      const bool is_there = saved.substr(at, 4096) == bytes_.substr(at, 4096);
+      kept += is_there ? 1 : 0;
+      EXPECT_TRUE(is_there || saved.substr(at, 4096) == std::string(4096, '\0')) << at;
+    }
+    EXPECT_GE(kept, 7u);
+    EXPECT_NE(outcome.err.find(" kept " + std::to_string(kept) + " of 10 chunks"),
+              std::string::npos)
+        << outcome.err;
+  }
+}
+
 TEST_F(SalvageCommand, FillGoesWithSalvage) {
   write_file("a.gdz", packed());
   const Outcome outcome = run({"decompress", "--fill", "a.gdz"});

@@ -168,7 +168,9 @@ class Reader {
 };
 
 /// Does the same for a file that can be read anywhere: indexes at the ends of its streams tell where to go
-/// on behind damage, how long what is missing was, and the layout if its block is damaged.
+/// on behind damage, how long what is missing was, and the layout if its block is damaged. Where the index of a
+/// stream is whole, its chunks are those that it names, in its order: what is missing is known, also if bytes
+/// came in or went missing, and a chunk that it does not name where one comes next is not handed over.
 Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_bytes,
                                    const Sink& sink, const DecodeOptions& options = {},
                                    const SalvageOptions& salvaging = {});

@@ -61,6 +61,8 @@ bool may_be_found(BlockTag tag) {
   return format::is_known_tag(tag) && (!format::is_ancillary(tag) || tag == BlockTag::metadata);
 }
 
+bool may_begin_chunk(std::byte first) { return format::is_chunk_tag(static_cast<BlockTag>(first)); }
+
 bool may_begin_something(std::byte first) {
   return may_be_found(static_cast<BlockTag>(first)) || first == format::kStreamHeader.front();
 }
@@ -88,6 +90,23 @@ Result<bool> BlockSearch::block_is_here(const Layout* layout) {
     return false;
   Cursor check = format::cursor_over(block->subspan(frame.check_at()));
   return check.fixed(format::kCheckBytes) == format::block_check(block->first(frame.check_at()));
+}
+
+Result<bool> BlockSearch::find_chunk(const Layout* layout, std::uint64_t end) {
+  while (input_.at() < end) {
+    const auto view = input_.peek(kViewBytes);
+    if (!view) return tl::unexpected(view.error());
+    if (view->empty()) return false;
+    const auto tag = std::find_if(view->begin(), view->end(), may_begin_chunk);
+    const std::uint64_t at = input_.at() + static_cast<std::uint64_t>(tag - view->begin());
+    input_.go_to(std::min(at, end));
+    pass_to(input_.at());
+    if (tag == view->end() || at >= end) continue;
+    auto here = block_is_here(layout);
+    if (!here || *here) return here;
+    input_.go_to(at + 1);
+  }
+  return false;
 }
 
 Result<bool> BlockSearch::find(const Layout* layout, bool in_stream, std::uint64_t end) {

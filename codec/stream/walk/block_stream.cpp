@@ -116,6 +116,7 @@ Result<bool> BlockStream::open_stream() {
     ++streams_;
     in_stream_ = true;
     resumed_ = false;
+    first_block_ = input_.at();
     layout_.reset();
     segment_is_open_ = false;
     blocks_ = 0;

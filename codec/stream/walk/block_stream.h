@@ -36,6 +36,13 @@ struct ChunkBlock {
   std::uint64_t block_bytes() const { return parsed.frame.block_bytes(); }
 };
 
+/// What an index begins with if it is that of the blocks read: its entries, as a hash.
+struct IndexPrefix {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;
+};
+
 class BlockStream {
  public:
   /// No head larger than `memory_limit` is read. Chunks with models of a later version are errors, or
@@ -69,6 +76,13 @@ class BlockStream {
   bool in_stream() const { return in_stream_; }
   const std::shared_ptr<const Layout>& layout() const { return layout_; }
   std::uint64_t next_chunk() const { return chunks_; }
+  /// Chunks that nobody has met have numbers, too.
+  void pass_numbers(std::uint64_t chunks) { chunks_ += chunks; }
+  /// Where the first block of this stream is, behind its header.
+  std::uint64_t first_block() const { return first_block_; }
+  /// Behind damage in this stream: not all of its blocks have been read.
+  bool is_resumed() const { return resumed_; }
+  IndexPrefix index_so_far() const { return {blocks_, index_bytes_, index_hash_.value()}; }
 
  private:
   struct BlockStart;
@@ -94,6 +108,7 @@ class BlockStream {
   std::uint64_t streams_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint64_t longest_head_ = ~std::uint64_t{0};
+  std::uint64_t first_block_ = 0;
   bool in_stream_ = false;
   bool resumed_ = false;  // behind damage in this stream
   // Whether the last chunk says that its last segment goes on; behind damage, and behind what

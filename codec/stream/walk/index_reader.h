@@ -33,6 +33,8 @@ class IndexReader {
   /// The next entry, or nothing at the end and if it is malformed.
   /// Errors      those of `read_at`
   Result<std::optional<format::IndexEntry>> next();
+  /// Counts the bytes of the window that are left.
+  std::size_t held_bytes() const { return window_.size() - used_; }
   /// Byte of the next entry in the file.
   std::uint64_t at() const { return window_at_ + used_; }
 
