@@ -3,6 +3,7 @@
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/stream_tools.h"
+#include "codec/stream/walk/memory_words.h"
 #include "gdelta/segment_stream.h"
 #include "held_memory.h"
 #include "mebibyte.h"
@@ -119,6 +120,21 @@ Result<std::uint64_t> count_segments(const Bytes& values, std::size_t segment_by
   return bytes;
 }
 
+/// The lowest limit that is not refused; the message says it in MiB, rounded up.
+std::uint64_t need_of_segments(EncodeOptions options, std::size_t segment_bytes) {
+  options.memory_limit = 1;
+  const Bytes few(12);
+  const std::string refusal = count_segments(few, segment_bytes, options).error().message;
+  std::uint64_t enough = std::stoull(refusal.substr(refusal.find("takes ") + 6)) * kMiB;
+  EXPECT_NE(refusal.find(needed_memory(enough)), std::string::npos) << refusal;
+  std::uint64_t refused = enough - kMiB;
+  while (enough - refused > 1) {
+    options.memory_limit = refused + (enough - refused) / 2;
+    (count_segments(few, segment_bytes, options) ? enough : refused) = options.memory_limit;
+  }
+  return enough;
+}
+
 TEST(CompressLimit, BoundsSegmentsHoweverLongTheyAre) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   struct Case {
@@ -137,10 +153,7 @@ TEST(CompressLimit, BoundsSegmentsHoweverLongTheyAre) {
     options.coder = c.coder;
     const Bytes values = random_bytes(c.bytes);
     const std::uint64_t free_size = count_segments(values, c.segment_bytes, options).value();
-    EncodeOptions too_little = options;
-    too_little.memory_limit = 1;
-    const std::string refusal = count_segments(values, c.segment_bytes, too_little).error().message;
-    const std::uint64_t need = std::stoull(refusal.substr(refusal.find("takes ") + 6));
+    const std::uint64_t need = need_of_segments(options, c.segment_bytes);
     for (const std::uint64_t limit : {need, 2 * need + 12 * kMiB}) {
       SCOPED_TRACE(std::string(c.record) + " segments of " + std::to_string(c.segment_bytes) +
                    " bytes, limit " + std::to_string(limit));
@@ -159,7 +172,7 @@ TEST(CompressLimit, WhatDoesNotFitIsRefusedWithItsNeed) {
   const auto refused = count_encoded(Bytes(100), options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::memory_limit);
-  EXPECT_NE(refused.error().message.find(std::to_string(need)), std::string::npos);
+  EXPECT_NE(refused.error().message.find("takes " + needed_memory(need)), std::string::npos);
   options.memory_limit = need;
   EXPECT_TRUE(count_encoded(Bytes(100), options));
   options.memory_limit = 1000;
