@@ -196,7 +196,7 @@ class Salvager {
   Result<bool> go_back_in_index() {
     const std::uint64_t end = input_.at();
     SalvageGap gap = missing_chunks({}, end);
-    const auto found = follow_index(end, blocks_.next_chunk(), gap);
+    auto found = follow_index(end, blocks_.next_chunk(), gap);
     if (!found && !input_is_gone(found.error())) return found;
     if (gap.chunks > 0) note_gap(std::move(gap));
     return found && *found;

@@ -32,13 +32,23 @@ struct LaneStrip {
         map(task.map),
         big_endian(task.big_endian) {}
 
-  __device__ int order_of(int lane) const { return lane < lanes ? orders[lane] : 0; }
+  template <class Lane>
+  __device__ int order_of(Lane lane) const {
+    return static_cast<int>(lane) < lanes ? orders[lane] : 0;
+  }
 };
 
 template <int ValueBytes>
 struct StripShape : PackShape<ValueBytes, kStripLanes> {
   using Task = LaneStrip;
   static constexpr bool kStrip = true;
+  template <class View>
+  __device__ static LaneStrip task_of(const PackTask& column, const View& view) {
+    return {column, view};
+  }
+  __device__ static int lane_of(const LaneStrip& strip, int lane) {
+    return min(lane, strip.lanes - 1);
+  }
 };
 
 /// Loads runs of a strip, whose tuples are `record_bytes` apart, by the widest loads that its place and its lanes allow.

@@ -23,6 +23,13 @@ template <int ValueBytes, int Tuple, int Run = kPackRun, bool Steps = false, boo
 struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   using Task = PackTask;
   static constexpr bool kStrip = false;
+  /// What kernels see of a column: all of it, or a strip of its lanes (lane_strip.cuh).
+  template <class View>
+  __device__ static const PackTask& task_of(const PackTask& column, const View&) {
+    return column;
+  }
+  /// The lane, or the last one that is there.
+  __device__ static int lane_of(const PackTask&, int lane) { return lane; }
   static constexpr bool kSteps = Steps;
   static constexpr bool kStrides = Strides;
   using WithSteps = PackShape<ValueBytes, Tuple, Run, (Tuple > 1)>;
@@ -336,7 +343,7 @@ struct FirstTuple {
                                                   : kBytes;
   std::uint32_t words[kWords];
 
-  __device__ explicit FirstTuple(const PackTask& task) {
+  __device__ explicit FirstTuple(const typename Shape::Task& task) {
     if constexpr (Shape::kStrides) {  // nobody asks otherwise
 #pragma unroll
       for (int i = 0; i < kWords; ++i) {

@@ -80,14 +80,59 @@ struct SizePageShared {
   RunResiduals<Shape> residuals;
 };
 
-/// Widths and sizes of a unit's groups, whose lengths have been counted. `differs`: values of lanes of order 0 do, or less
-/// strides.
+/// The widths and sizes of a unit's groups, a page's or a strip's, and of a page its check.
 template <class Shape>
-__device__ inline void size_groups(const PackArgs& args, const typename Shape::Task& task,
-                                   const UnitView& view, std::uint32_t task_number,
-                                   std::uint64_t unit, bool differs, SizePageShared<Shape>& shared,
-                                   int thread) {
+__device__ void size_page_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
+                               SizePageShared<Shape>& shared) {
+  using Word = typename Shape::Word;
+  const PackTask& column = args.tasks[task_number];
+  const int thread = threadIdx.x & 31;
+  const UnitView view = unit_view<!Shape::kStrip>(
+      column, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
+  const std::uint32_t tuples =
+      device::warp_uniform(min(kGroupValues * column.page_groups, column.records - view.first));
+  const typename Shape::Task& task = Shape::task_of(column, view);
+  const PackFront<Shape> front(task);
+  const bool packs = device::warp_uniform<int>(column.planned_raw) == 0;
+  shared.lengths.clear(thread);
+  if (packs) shared.residuals.load(task, front, view.first, thread);
+  Word origins[Shape::kTuple];
+#pragma unroll
+  for (int lane = 0; lane < Shape::kTuple; ++lane)
+    origins[lane] = zigzag_encode(read_value<Shape>(task, 0, Shape::lane_of(task, lane)),
+                                  8 * Shape::kValueBytes);
+
+  const EarlierRuns<Shape> earlier(task);
+  const FirstTuple<Shape> first_tuple(task);
+  [[maybe_unused]] PageCheck<Shape::kRunWords> check;
+  Word unequal = 0;  // of lanes of order 0, or less strides
+  [[maybe_unused]] const std::uint32_t tiles = for_each_tile<Shape>(
+      task, view.first, tuples, thread,
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        if constexpr (!Shape::kStrip) add_run<Shape>(check, words, left, thread);
+        if (!packs) return;
+        Word residuals[Shape::kTuple][Shape::kRun];
+        shared.residuals.take(front, earlier, words, view.first + Shape::kTile * tile, left, thread,
+                              residuals);
+        if constexpr (Shape::kStrides) unequal |= first_tuple.unequal(words, left, thread);
+        const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
+#pragma unroll
+        for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          if (Shape::lane_of(task, lane) != lane) break;
+          // Residuals of order 0 are the values.
+          if (!Shape::kStrides && front.orders[lane] == 0)
+            unequal |= unequal_bits(residuals[lane], origins[lane], left, thread);
+          shared.lengths.add(shared.lengths.row(lane * view.groups + group), residuals[lane]);
+        }
+      });
+  if constexpr (!Shape::kStrip) {
+    const std::uint32_t value = check.value(tiles, tuples, thread);
+    if (thread == 0) args.part_checks[column.first_page + view.page] = value;
+  }
+  if (!packs) return;
+  __syncwarp();  // all residuals are counted
   UnitBytes bytes{0, 0};
+  bool differs = unequal != 0;
   if (thread < static_cast<int>(view.count)) {
     const GroupDescriptor descriptor =
         choose_width(shared.lengths.row(thread), 8 * Shape::kValueBytes).descriptor;
@@ -105,61 +150,13 @@ __device__ inline void size_groups(const PackArgs& args, const typename Shape::T
 }
 
 template <class Shape>
-__device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
-                          SizePageShared<Shape>& shared) {
-  using Word = typename Shape::Word;
-  const PackTask& task = args.tasks[task_number];
-  const int thread = threadIdx.x & 31;
-  const UnitView view =
-      unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
-  const std::uint32_t tuples =
-      device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
-  const PackFront<Shape> front(task);
-  const bool packs = device::warp_uniform<int>(task.planned_raw) == 0;
-  shared.lengths.clear(thread);
-  if (packs) shared.residuals.load(task, front, view.first, thread);
-  Word origins[Shape::kTuple];
-#pragma unroll
-  for (int lane = 0; lane < Shape::kTuple; ++lane)
-    origins[lane] = zigzag_encode(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
-
-  const EarlierRuns<Shape> earlier(task);
-  const FirstTuple<Shape> first_tuple(task);
-  PageCheck<Shape::kRunWords> check;
-  Word unequal = 0;  // of lanes of order 0, or less strides
-  const std::uint32_t tiles = for_each_tile<Shape>(
-      task, view.first, tuples, thread,
-      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
-        add_run<Shape>(check, words, left, thread);
-        if (!packs) return;
-        Word residuals[Shape::kTuple][Shape::kRun];
-        shared.residuals.take(front, earlier, words, view.first + Shape::kTile * tile, left, thread,
-                              residuals);
-        if constexpr (Shape::kStrides) unequal |= first_tuple.unequal(words, left, thread);
-        const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
-#pragma unroll
-        for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          // Residuals of order 0 are the values.
-          if (!Shape::kStrides && front.orders[lane] == 0)
-            unequal |= unequal_bits(residuals[lane], origins[lane], left, thread);
-          shared.lengths.add(shared.lengths.row(lane * view.groups + group), residuals[lane]);
-        }
-      });
-  const std::uint32_t value = check.value(tiles, tuples, thread);
-  if (thread == 0) args.part_checks[task.first_page + view.page] = value;
-  if (!packs) return;
-  __syncwarp();  // all residuals are counted
-  size_groups<Shape>(args, task, view, task_number, unit, unequal != 0, shared, thread);
-}
-
-template <class Shape>
 __global__ void __launch_bounds__(32 * kSizeWarps, kSizeBlocks<Shape>)
     size_pages_warp_kernel(PackArgs args, PackRange range) {
   __shared__ SizePageShared<Shape> shared[kSizeWarps];
   device::start_successor();
   device::wait_for_predecessor();
   for_each_unit_of<Shape, kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
-    size_page(args, task, unit, shared[threadIdx.x / 32]);
+    size_page_unit(args, task, unit, shared[threadIdx.x / 32]);
     __syncwarp();  // counts have been read before the next page clears them
   });
 }

@@ -277,11 +277,11 @@ __device__ inline void put_states(const PageWriter<Shape, kWhole>& page,
 /// Fields and exceptions of `tuples` from the page's first on, of which shared.residuals has the history.
 template <class Shape, bool kWhole>
 __device__ void put_groups(const typename Shape::Task& task, const PackFront<Shape>& front,
-                           const UnitView& view, std::uint32_t tuples, const PageParts& parts,
+                           const EarlierRuns<Shape>& earlier, const UnitView& view,
+                           std::uint32_t tuples, const PageParts& parts,
                            const PageWriter<Shape, kWhole>& page, WritePageShared<Shape>& shared,
                            int thread) {
   using Word = typename Shape::Word;
-  const EarlierRuns<Shape> earlier(task);
   // A tile ahead in registers is too little by itself. Larger tiles would push out what others have asked for.
   constexpr int kFar = !Shape::kStrip && Shape::kValueBytes >= 4 && Shape::kRunWords <= 16 ? 2 : 0;
   for_each_tile<Shape, kFar>(
@@ -325,12 +325,13 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
   const std::uint32_t tuples =
       device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
+  const EarlierRuns<Shape> earlier(task);
   shared.residuals.load(task, front, view.first, thread);
   put_states(page, front, 0, shared.residuals.lanes, thread);
   if (thread < static_cast<int>(view.count))
     page.join(task.state_bytes + 2 * thread, 0, parts.mine.bits);
   __syncwarp();  // states have been read before the history moves on
-  put_groups(task, front, view, tuples, parts, page, shared, thread);
+  put_groups(task, front, earlier, view, tuples, parts, page, shared, thread);
 }
 
 /// Stores bytes [from, end) of an image to the same places from `to` on, which is aligned to vectors: whole vectors,
@@ -353,7 +354,7 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
   const PackTask& task = args.tasks[task_number];
   const int thread = threadIdx.x & 31;
   const UnitView view =
-      unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
+      unit_view<true>(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
   const std::uint32_t* const ends = args.page_ends + task.first_page;
   unsigned char* const section = args.out + args.results[task_number].section_at;
   unsigned char* const begin = section + (view.page == 0 ? 0 : ends[view.page - 1]);

@@ -53,6 +53,7 @@ __device__ void write_strip(const PackArgs& args, std::uint32_t task_number, std
       device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const LaneStrip strip(task, view);
   const PackFront<Shape> front(strip);
+  const EarlierRuns<Shape> earlier(strip);
   const UnitPlace place = place_unit(args, task, view, first_unit, args.results[task_number]);
   const std::uint32_t first_state =
       states_of(task.orders, kStripLanes * static_cast<int>(view.part), thread);
@@ -85,7 +86,7 @@ __device__ void write_strip(const PackArgs& args, std::uint32_t task_number, std
     if (thread < static_cast<int>(view.count))
       page.join(descriptors.begin + 2 * thread, 0, parts.mine.bits);
     __syncwarp();  // states have been read before the history moves on
-    put_groups(strip, front, view, tuples, parts, page, shared, thread);
+    put_groups(strip, front, earlier, view, tuples, parts, page, shared, thread);
     __syncwarp();  // all fields are there
     const auto store = [&](const StripPiece& piece) {
       piece.store(shared.image, page.first_word, count, thread);

@@ -228,6 +228,8 @@ struct UnitView {
   std::uint32_t count;
 };
 
+/// kNarrow: the task is known to have no strips.
+template <bool kNarrow = false>
 __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
   UnitView view;
   view.page = unit / task.page_units;
@@ -236,7 +238,8 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
   view.first = view.page * page_tuples;
   view.groups = (min(page_tuples, task.records - view.first) + kGroupValues - 1) / kGroupValues;
   view.all_groups = view.groups * task.tuple;
-  const std::uint32_t most = task.has_strips() ? kStripLanes * view.groups : kUnitGroups;
+  const std::uint32_t most =
+      !kNarrow && task.has_strips() ? kStripLanes * view.groups : kUnitGroups;
   view.begin = min(view.part * most, view.all_groups);
   view.count = min(view.all_groups - view.begin, most);
   return view;

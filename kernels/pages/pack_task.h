@@ -45,7 +45,10 @@ struct PackTask {
   GDELTA_HD std::uint64_t raw_bytes() const {
     return static_cast<std::uint64_t>(records) * value_bytes * tuple;
   }
-  GDELTA_HD int order_of(int lane) const { return orders[lane]; }
+  template <class Lane>
+  GDELTA_HD int order_of(Lane lane) const {
+    return orders[lane];
+  }
 
   /// Whether units are strips.
   static GDELTA_HD bool has_strips(std::uint32_t page_groups, int tuple) {

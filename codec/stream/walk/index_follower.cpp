@@ -48,7 +48,7 @@ Result<bool> is_as_said(const IndexHint& hint, RewindInput& input, BlockSearch& 
     if (!name) return tl::unexpected(name.error());
     return *name == hint.name;
   }
-  const auto here = search.block_is_here(hint.layout.get());
+  auto here = search.block_is_here(hint.layout.get());
   if (!here || !*here) return here;
   const auto tag = input.peek(1);
   if (!tag) return tl::unexpected(tag.error());
