@@ -46,9 +46,7 @@ struct StripShape : PackShape<ValueBytes, kStripLanes> {
   __device__ static LaneStrip task_of(const PackTask& column, const View& view) {
     return {column, view};
   }
-  __device__ static int lane_of(const LaneStrip& strip, int lane) {
-    return min(lane, strip.lanes - 1);
-  }
+  __device__ static bool has_lane(const LaneStrip& strip, int lane) { return lane < strip.lanes; }
 };
 
 /// Loads runs of a strip, whose tuples are `record_bytes` apart, by the widest loads that its place and its lanes allow.

@@ -28,8 +28,7 @@ struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   __device__ static const PackTask& task_of(const PackTask& column, const View&) {
     return column;
   }
-  /// The lane, or the last one that is there.
-  __device__ static int lane_of(const PackTask&, int lane) { return lane; }
+  __device__ static bool has_lane(const PackTask&, int) { return true; }
   static constexpr bool kSteps = Steps;
   static constexpr bool kStrides = Strides;
   using WithSteps = PackShape<ValueBytes, Tuple, Run, (Tuple > 1)>;

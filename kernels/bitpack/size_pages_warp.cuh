@@ -99,8 +99,8 @@ __device__ void size_page_unit(const PackArgs& args, std::uint32_t task_number, 
   Word origins[Shape::kTuple];
 #pragma unroll
   for (int lane = 0; lane < Shape::kTuple; ++lane)
-    origins[lane] = zigzag_encode(read_value<Shape>(task, 0, Shape::lane_of(task, lane)),
-                                  8 * Shape::kValueBytes);
+    if (Shape::has_lane(task, lane))
+      origins[lane] = zigzag_encode(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
 
   const EarlierRuns<Shape> earlier(task);
   const FirstTuple<Shape> first_tuple(task);
@@ -118,7 +118,7 @@ __device__ void size_page_unit(const PackArgs& args, std::uint32_t task_number, 
         const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          if (Shape::lane_of(task, lane) != lane) break;
+          if (!Shape::has_lane(task, lane)) break;
           // Residuals of order 0 are the values.
           if (!Shape::kStrides && front.orders[lane] == 0)
             unequal |= unequal_bits(residuals[lane], origins[lane], left, thread);

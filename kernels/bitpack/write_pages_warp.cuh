@@ -293,9 +293,7 @@ __device__ void put_groups(const typename Shape::Task& task, const PackFront<Sha
         const std::uint32_t in_lane = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          if constexpr (Shape::kStrip) {
-            if (lane >= task.lanes) break;
-          }
+          if (!Shape::has_lane(task, lane)) break;
           shared.turn.write(residuals[lane], thread);
           const int group = static_cast<int>(lane * view.groups + in_lane);
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
