@@ -213,8 +213,10 @@ Result<std::vector<ColumnExplanation>> explain_chunk(std::span<const std::byte> 
   if (auto checked = check_layout(layout); !checked)
     return tl::unexpected(std::move(checked.error()));
   const std::uint64_t record_bytes = layout.record_bytes();
-  if (values.empty() || values.size() % record_bytes != 0)
+  const bool may_be_empty = chunk.segments > 0;
+  if (values.size() % record_bytes != 0 || (values.empty() && !may_be_empty))
     return fail(Errc::invalid_argument, "the values of a chunk are whole records, at least one");
+  if (values.empty()) return std::vector<ColumnExplanation>(layout.columns.size());
   if (chunk.columns.size() != layout.columns.size() ||
       !std::equal(chunk.columns.begin(), chunk.columns.end(), layout.columns.begin(), is_possible))
     return fail(Errc::invalid_argument, "the chunk's columns are not those of the layout");

@@ -251,7 +251,8 @@ struct ColumnExplanation {
 };
 
 /// Says for each column of a chunk what other ways of coding it would have cost.
-/// Shapes      values: what the chunk decodes to; `chunk.columns` those of `layout`
+/// Shapes      values: what the chunk decodes to; `chunk.columns` those of `layout`. Of empty segments alone, without a record, a
+///             chunk has no alternatives
 /// Errors      invalid_argument (values, layout and columns do not fit), out_of_memory
 /// Complexity  about 20 MB/s on one core; some three times the bytes of a column in scratch
 /// Threads     any number of calls at once

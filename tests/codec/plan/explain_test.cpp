@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "codec/stream/stream_tools.h"
+#include "gdelta/segment_stream.h"
 
 namespace gdelta::test {
 namespace {
@@ -223,6 +224,18 @@ TEST(ExplainChunk, RefusesWhatDoesNotFit) {
   }
   chunk.columns.resize(2);
   EXPECT_TRUE(refused(values, chunk));
+}
+
+TEST(ExplainChunk, AChunkOfEmptySegmentsHasNoAlternatives) {
+  const std::vector<std::uint64_t> offsets(4);
+  const EncodeOptions options = encode_on_cpu("i32,u8");
+  const Bytes stream = compress_segments(offsets, {}, options).value();
+  const StreamInfo info = inspect(stream, {.models = true}).value();
+  ASSERT_EQ(info.chunks.size(), 1u);
+  const auto columns = explain_chunk({}, *options.layout, info.chunks[0]);
+  ASSERT_TRUE(columns) << columns.error().to_string();
+  ASSERT_EQ(columns->size(), 2u);
+  EXPECT_TRUE(columns->front().alternatives.empty());
 }
 
 }  // namespace
