@@ -1,7 +1,6 @@
 // Launchers of the kernels that encode pages, a warp a page: every width and tuple.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/bitpack/pack_pages_warp_cuda.h"
