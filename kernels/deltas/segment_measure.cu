@@ -17,7 +17,8 @@ namespace {
 constexpr int kFewThreads = 512, kManyThreads = 1024;
 constexpr int kThreadsPerSm = 2048;
 constexpr std::uint64_t kManyLengths = 32768;  // of a chunk, on average
-constexpr int kRows = 4;                       // of 32 lengths, which a warp takes at once
+constexpr int kRun = 4;                        // neighbouring lengths, which a thread takes
+constexpr int kWarpLengths = 32 * kRun;
 constexpr std::uint32_t kMostBlocks = 1056;
 
 // Records are counted up to here, more than a chunk has.
@@ -28,7 +29,7 @@ __device__ std::uint32_t add_up_to_most(std::uint32_t a, std::uint32_t b) {
 }
 /// Sums that are below this cannot exceed 32 bits when those of a block are added.
 constexpr std::uint32_t kSmallSum = (1u << 27) - 1;
-constexpr std::uint32_t kSmallLength = kSmallSum / (kRows * 32);
+constexpr std::uint32_t kSmallLength = kSmallSum / kWarpLengths;
 static_assert(static_cast<std::uint64_t>(kSmallSum) * (kManyThreads / 32) <= ~0u);
 
 /// The sum of this thread's value and of those before it in the warp, none above kMostRecords. The warp says alike whether
@@ -47,23 +48,30 @@ __device__ std::uint32_t records_up_to(std::uint32_t value, bool is_small, int t
   return value;
 }
 
-/// What the lengths of a warp add up to, and how many are not zero; those of tiles that follow each other change places.
 template <int kThreads>
 struct MeasureShared {
   static constexpr int kWarps = kThreads / 32;
+  // What the lengths of a warp add up to, and how many are not zero; those of tiles that follow each other change places.
   std::uint32_t records[2][kWarps];
   std::uint32_t heads[2][kWarps];
+  alignas(16)
+      std::uint32_t starts[kWarps][kWarpLengths];  // of a tile, until they are stored side by side
 };
 
-/// The lengths of a warp in a tile, row by row.
-struct WarpLengths {
-  std::uint32_t lengths[kRows];
+/// A thread's lengths of a tile.
+struct RunOfLengths {
+  std::uint32_t lengths[kRun];
 
   __device__ void load(const std::uint32_t* from, std::uint32_t first, std::uint32_t end) {
+    if (first + kRun <= end) {
+      const uint4 run = *reinterpret_cast<const uint4*>(from + first);
+      lengths[0] = run.x, lengths[1] = run.y, lengths[2] = run.z, lengths[3] = run.w;
+      return;
+    }
 #pragma unroll
-    for (int row = 0; row < kRows; ++row)
-      lengths[row] = first + 32 * row < end ? from[first + 32 * row] : 0;
+    for (int i = 0; i < kRun; ++i) lengths[i] = first + i < end ? from[first + i] : 0;
   }
+  /// Of the whole warp, which asks together.
   __device__ bool are_small() const {
     std::uint32_t most = 0;
 #pragma unroll
@@ -72,68 +80,112 @@ struct WarpLengths {
   }
 };
 
+/// What stands before a warp's lengths, and what those of all warps come to.
+struct BeforeWarp {
+  std::uint32_t records, heads, all_records, all_heads;
+};
+
+/// `records`, `heads`: of each warp. The whole warp calls it.
+template <int kWarps>
+__device__ BeforeWarp before_warp(const std::uint32_t (&records)[kWarps],
+                                  const std::uint32_t (&heads)[kWarps], int warp, int thread) {
+  const std::uint32_t of_warp = thread < kWarps ? records[thread] : 0;
+  const std::uint32_t heads_of = thread < kWarps ? heads[thread] : 0;
+  BeforeWarp before;
+  before.heads = device::warp_sum(thread < warp ? heads_of : 0u);
+  before.all_heads = device::warp_sum(heads_of);
+  if (__all_sync(device::kWholeWarp, of_warp < kSmallSum) != 0) {
+    before.records = device::warp_sum(thread < warp ? of_warp : 0u);
+    before.all_records = device::warp_sum(of_warp);
+  } else {
+    const std::uint32_t up_to = records_up_to(of_warp, false, thread);
+    before.records = __shfl_sync(device::kWholeWarp, up_to, max(warp - 1, 0));
+    if (warp == 0) before.records = 0;
+    before.all_records = __shfl_sync(device::kWholeWarp, up_to, 31);
+  }
+  return before;
+}
+
+/// Stores where the segments of a warp begin that have records, `count` of them, the last of which `head` counts. The
+/// thread's own are `starts`, and those of the warp stand in `staged`, with those of empty segments between them.
+__device__ void store_starts(std::uint32_t* to, const std::uint32_t (&starts)[kRun],
+                             const RunOfLengths& run, std::uint32_t heads_before_thread,
+                             std::uint32_t count, std::uint32_t* staged, int thread) {
+  if (count < kWarpLengths) {
+    __syncwarp();  // all of them have been read
+    std::uint32_t head = heads_before_thread;
+#pragma unroll
+    for (int i = 0; i < kRun; ++i)
+      if (run.lengths[i] > 0) staged[head++] = starts[i];
+    __syncwarp();  // they stand side by side
+  } else if ((reinterpret_cast<std::uintptr_t>(to) & 15) == 0) {
+    reinterpret_cast<uint4*>(to)[thread] = make_uint4(starts[0], starts[1], starts[2], starts[3]);
+    return;
+  }
+#pragma unroll
+  for (int row = 0; row < kRun; ++row) {
+    const std::uint32_t head = 32 * row + thread;
+    if (head < count) to[head] = staged[head];
+  }
+}
+
 /// Returns what the lengths add up to, or more than a chunk has.
 template <int kThreads>
-__device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared<kThreads>& shared,
-                                 std::uint32_t& all_heads) {
-  constexpr int kWarps = kThreads / 32;
-  constexpr std::uint32_t kTile = kThreads * kRows;
+__device__ std::uint32_t measure(const SegmentedChunk& chunk, bool has_starts,
+                                 MeasureShared<kThreads>& shared, std::uint32_t& all_heads) {
+  constexpr std::uint32_t kTile = kThreads * kRun;
   const int thread = device::thread_of_warp(), warp = device::warp_number();
-  const std::uint32_t up_to_here = ~0u >> (31 - thread);
+  const std::uint32_t below = ~(~0u << thread);
   const std::uint32_t count = device::warp_uniform(chunk.num_lengths);
   const std::uint32_t begins_at = chunk.continues ? 1 : 0;
-  const std::uint32_t* const from = chunk.lengths;
+  std::uint32_t* const staged = shared.starts[warp];
   std::uint64_t* const offsets = chunk.offsets == nullptr ? nullptr : chunk.offsets - begins_at;
   std::uint32_t records = 0, heads = 0;
-  std::uint32_t first = kRows * 32 * warp + thread;
-  WarpLengths next;
-  next.load(from, first, count);
+  std::uint32_t warp_first = kWarpLengths * warp;
+  RunOfLengths next;
+  next.load(chunk.lengths, warp_first + kRun * thread, count);
   int slot = 0;
 #pragma unroll 1
   for (std::uint32_t tile_first = 0; tile_first < count; tile_first += kTile, slot ^= 1) {
-    const WarpLengths tile = next;
-    next.load(from, first + kTile, count);
-    const bool is_small = tile.are_small();
-    std::uint32_t ends[kRows], of_rows[kRows], of_heads[kRows], own_records = 0, own_heads = 0;
+    const RunOfLengths run = next;
+    next.load(chunk.lengths, warp_first + kTile + kRun * thread, count);
+    std::uint32_t starts[kRun], of_run = 0, own_heads = 0, heads_before_thread = 0;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      ends[row] = records_up_to(min(tile.lengths[row], kMostRecords), is_small, thread);
-      of_heads[row] = __ballot_sync(device::kWholeWarp, tile.lengths[row] > 0);
-      of_rows[row] = __shfl_sync(device::kWholeWarp, ends[row], 31);
-      own_records = add_up_to_most(own_records, of_rows[row]);
-      own_heads += __popc(of_heads[row]);
+    for (int i = 0; i < kRun; ++i) {
+      starts[i] = of_run;
+      of_run = add_up_to_most(of_run, min(run.lengths[i], kMostRecords));
+      const std::uint32_t some = __ballot_sync(device::kWholeWarp, run.lengths[i] > 0);
+      own_heads += __popc(some);
+      heads_before_thread += __popc(some & below);
     }
-    if (thread == 0) {
-      shared.records[slot][warp] = own_records;
+    const std::uint32_t up_to_here = records_up_to(of_run, run.are_small(), thread);
+    if (thread == 31) {
+      shared.records[slot][warp] = up_to_here;
       shared.heads[slot][warp] = own_heads;
     }
     __syncthreads();  // those of all warps are there
-    const std::uint32_t of_warp = thread < kWarps ? shared.records[slot][thread] : 0;
-    const bool all_small = __all_sync(device::kWholeWarp, of_warp < kSmallSum) != 0;
-    const std::uint32_t records_of = records_up_to(of_warp, all_small, thread);
-    std::uint32_t heads_of = thread < kWarps ? shared.heads[slot][thread] : 0;
+    const BeforeWarp before = before_warp(shared.records[slot], shared.heads[slot], warp, thread);
+    const std::uint32_t record = add_up_to_most(records, before.records) + up_to_here - of_run;
 #pragma unroll
-    for (int distance = 1; distance < kWarps; distance *= 2)
-      device::add_from_below(heads_of, distance);
-    const int last = warp == 0 ? 0 : warp - 1;
-    std::uint32_t record = __shfl_sync(device::kWholeWarp, records_of, last);
-    std::uint32_t head = __shfl_sync(device::kWholeWarp, heads_of, last);
-    record = add_up_to_most(records, warp == 0 ? 0 : record);
-    head = heads + (warp == 0 ? 0 : head);
+    for (std::uint32_t& start : starts) start += record;
+    reinterpret_cast<uint4*>(staged)[thread] =
+        make_uint4(starts[0], starts[1], starts[2], starts[3]);
+    __syncwarp();  // those of the warp are there
+    if (offsets != nullptr) {
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const std::uint32_t length = tile.lengths[row], at = first + 32 * row;
-      const std::uint32_t start = record + ends[row] - min(length, kMostRecords);
-      if (length > 0) chunk.starts[head + __popc(of_heads[row] & up_to_here) - 1] = start;
-      if (offsets != nullptr && at >= begins_at && at < count)
-        __stcs(reinterpret_cast<unsigned long long*>(offsets + at),
-               static_cast<unsigned long long>(chunk.first_record + start));
-      record = add_up_to_most(record, of_rows[row]);
-      head += __popc(of_heads[row]);
+      for (int row = 0; row < kRun; ++row) {
+        const std::uint32_t i = 32 * row + thread, at = warp_first + i;
+        if (at >= begins_at && at < count)
+          __stcs(reinterpret_cast<unsigned long long*>(offsets + at),
+                 static_cast<unsigned long long>(chunk.first_record + staged[i]));
+      }
     }
-    records = add_up_to_most(records, __shfl_sync(device::kWholeWarp, records_of, 31));
-    heads += __shfl_sync(device::kWholeWarp, heads_of, kWarps - 1);
-    first += kTile;
+    if (has_starts)
+      store_starts(chunk.starts + heads + before.heads, starts, run, heads_before_thread, own_heads,
+                   staged, thread);
+    records = add_up_to_most(records, before.all_records);
+    heads += before.all_heads;
+    warp_first += kTile;
   }
   all_heads = heads;
   return records;
@@ -144,12 +196,12 @@ __device__ const ColumnTask& task_of(const MeasureSegmentsArgs& args, std::uint3
   return args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + c];
 }
 
-/// Whether a column of the chunk is joined by kernels that ask where segments of one record each begin.
-__device__ bool needs_starts(const MeasureSegmentsArgs& args, std::uint32_t c) {
+/// Whether a column of the chunk is joined by kernels that ask where segments begin, of one record each or not.
+__device__ bool needs_starts(const MeasureSegmentsArgs& args, std::uint32_t c, bool of_one_record) {
   for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot) {
     const ColumnTask& task = task_of(args, slot, c);
     if (task.path >= ColumnPath::page_warp && task.is_segmented() &&
-        !is_one_stretch(task, task.records))
+        !(of_one_record && is_one_stretch(task, task.records)))
       return true;
   }
   return false;
@@ -192,11 +244,11 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     const std::uint32_t c = device::spread(i, step, args.num_chunks);
     const SegmentedChunk chunk = args.chunks[c];
     if (chunk.lengths == nullptr) continue;
+    const bool are_equal = task_of(args, args.lengths_slot, c).path == ColumnPath::fill;
+    const bool has_starts = needs_starts(args, c, are_equal && chunk.lengths[0] == 1);
     std::uint32_t heads = 0;
-    const std::uint64_t records =
-        task_of(args, args.lengths_slot, c).path == ColumnPath::fill
-            ? measure_equal(chunk, chunk.lengths[0] != 1 || needs_starts(args, c), heads)
-            : measure(chunk, shared, heads);
+    const std::uint64_t records = are_equal ? measure_equal(chunk, has_starts, heads)
+                                            : measure(chunk, has_starts, shared, heads);
     __syncthreads();  // the sums of the last tile have been read
     if (threadIdx.x != 0) continue;
     const bool damaged = args.damaged_at[c] < chunk.section_end;

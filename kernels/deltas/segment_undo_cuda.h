@@ -16,10 +16,10 @@ namespace gdelta::cuda {
 /// The segments of one chunk. Arrays are in device memory.
 struct SegmentedChunk {
   const std::uint32_t*
-      lengths;             // [num_lengths], 16-byte aligned; null: it does not say its segments
-  std::uint32_t* starts;   // [num_lengths] out: the first record of each segment that has one; of
-                           // segments of one record only if a column needs to know
-  std::uint64_t* offsets;  // out: where segments begin that begin in the chunk; null: nowhere
+      lengths;  // [num_lengths], 16-byte aligned; null: it does not say its segments
+  // [num_lengths], 16-byte aligned, out: the first record of each segment that has one, if a column needs to know.
+  std::uint32_t* starts;
+  std::uint64_t* offsets;      // out: where segments begin that begin in the chunk; null: nowhere
   std::uint64_t first_record;  // what offsets count the chunk's first record as
   std::uint64_t section_at;    // of the lengths, in the stream
   std::uint64_t section_end;
