@@ -3,17 +3,11 @@
 #include "kernels/ans/ans_page_runs.cuh"
 #include "kernels/bitpack/lane_strip.cuh"
 #include "kernels/bitpack/pack_units.cuh"
+#include "kernels/bitpack/unit_place.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 
 namespace gdelta::cuda {
 namespace {
-
-/// How many states lanes [0, lane) of a column have.
-__device__ int states_before(const PackTask& task, int lane) {
-  int states = 0;
-  for (int l = 0; l < lane; ++l) states += task.orders[l];
-  return states;
-}
 
 // ---- Strips
 
@@ -22,18 +16,12 @@ template <class Shape>
 __device__ void store_states(const AnsEncodeArgs<typename Shape::Word>& args, const PackTask& task,
                              const PackFront<Shape>& front, const AnsPageView& page,
                              int first_state, const LaneHistory<Shape>& history, int thread) {
-  const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
-  int order = 0, states = first_state;  // of the lane, and with those of the lanes before it
-#pragma unroll
-  for (int l = 0; l < Shape::kTuple; ++l) {
-    if (l <= lane) states += front.orders[l];
-    if (l == lane) order = front.orders[l];
-  }
-  if (k < order)
+  const DeltaState own = front.state_of(thread);
+  if (own.exists())
     store_value<std::uint64_t>(args.page_states +
                                    page.number * static_cast<std::uint64_t>(args.state_room) +
-                                   (states - 1 - k) * task.value_bytes,
-                               Shape::kValueBytes, false, history.before[lane][k]);
+                                   (first_state + own.number()) * task.value_bytes,
+                               Shape::kValueBytes, false, history.before[own.lane][own.k]);
 }
 
 /// A run's residuals, of which there are `count`, to their place.

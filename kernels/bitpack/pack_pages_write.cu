@@ -123,14 +123,12 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     if (turn < view.count) groups.next();
     if (turn == 0) continue;
     const std::uint32_t g = turn - 1;
-    int states_before = 0;
-    if (number == 0 && order > 0) {
-      for (std::uint32_t l = 0; l < lane; ++l) states_before += task.orders[l];
-    }
+    const int first_state =
+        number == 0 && order > 0 ? states_before(task, static_cast<int>(lane)) : 0;
     for (int k = 0; k < order; ++k) {
       const Word state = group.difference();
       if (number == 0 && thread == 31)
-        store_value<std::uint64_t>(place.page + (states_before + order - 1 - k) * task.value_bytes,
+        store_value<std::uint64_t>(place.page + (first_state + order - 1 - k) * task.value_bytes,
                                    task.value_bytes, false, state);
     }
     Word residuals[kGroupRegisters];

@@ -39,12 +39,12 @@ __device__ void for_each_stepped_unit(const PackArgs& args, const PackRange& ran
   }
 }
 
-/// Those that a kernel of this shape takes: of all tasks if there are strides, else of stepped ones, or of others.
+/// Those that a kernel of this shape takes: of all tasks if there are strides, or strips, else of stepped ones, or of others.
 template <class Shape, int kWarps, class Visit>
 __device__ void for_each_unit_of(const PackArgs& args, const PackRange& range, Visit visit) {
   if constexpr (Shape::kSteps && !Shape::kStrides) {
     for_each_stepped_unit<kWarps>(args, range, visit);
-  } else if constexpr (Shape::kStrides || Shape::kTuple == 1) {
+  } else if constexpr (Shape::kStrides || Shape::kStrip || Shape::kTuple == 1) {
     for_each_unit<kWarps>(args, range, visit);
   } else {
     if (args.stepped.count != nullptr && *args.stepped.count == args.num_tasks) return;

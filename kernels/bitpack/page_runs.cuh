@@ -148,6 +148,17 @@ struct RunLoader {
   }
 };
 
+/// One of the delta states that pages begin with; a thread of a warp has one or none.
+struct DeltaState {
+  int lane, k;  // y[k + 1] of the lane
+  int order;    // of the lane
+  int end;      // how many states it has with those of the lanes before it
+
+  __device__ bool exists() const { return k < order; }
+  /// Among the states of all lanes, as they are stored.
+  __device__ int number() const { return end - 1 - k; }
+};
+
 /// What a task says that every tile needs, in registers.
 template <class Shape>
 struct PackFront {
@@ -167,6 +178,16 @@ struct PackFront {
       for (int lane = 0; lane < Shape::kTuple; ++lane)
         sources[lane] = device::warp_uniform<int>(task.sources[lane]);
     }
+  }
+
+  __device__ DeltaState state_of(int thread) const {
+    DeltaState state{thread / kMaxDeltaOrder, thread % kMaxDeltaOrder, 0, 0};
+#pragma unroll
+    for (int l = 0; l < Shape::kTuple; ++l) {
+      if (l <= state.lane) state.end += orders[l];
+      if (l == state.lane) state.order = orders[l];
+    }
+    return state;
   }
 };
 

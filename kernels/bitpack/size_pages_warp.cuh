@@ -94,6 +94,7 @@ __device__ void size_page_unit(const PackArgs& args, std::uint32_t task_number, 
   const typename Shape::Task& task = Shape::task_of(column, view);
   const PackFront<Shape> front(task);
   const bool packs = device::warp_uniform<int>(column.planned_raw) == 0;
+  if (Shape::kStrip && !packs) return;  // nor is there a check to be made
   shared.lengths.clear(thread);
   if (packs) shared.residuals.load(task, front, view.first, thread);
   Word origins[Shape::kTuple];

@@ -6,6 +6,7 @@
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
@@ -15,6 +16,13 @@ struct UnitPlace {
   unsigned char* groups;
   unsigned char* exceptions;
 };
+
+/// How many states the lanes before this one have. The whole warp calls it.
+__device__ inline int states_before(const PackTask& task, int lane) {
+  std::uint32_t states = 0;
+  for (int l = static_cast<int>(threadIdx.x & 31); l < lane; l += 32) states += task.orders[l];
+  return device::warp_uniform(static_cast<int>(device::warp_sum(states)));
+}
 
 /// The whole warp calls it.
 __device__ inline UnitPlace place_unit(const PackArgs& args, const PackTask& task,

@@ -262,16 +262,10 @@ template <class Shape, bool kWhole>
 __device__ inline void put_states(const PageWriter<Shape, kWhole>& page,
                                   const PackFront<Shape>& front, std::uint32_t first,
                                   const LaneHistory<Shape>& history, int thread) {
-  const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
-  int order = 0, states = 0;  // of the lane, and with those of the lanes before it
-#pragma unroll
-  for (int l = 0; l < Shape::kTuple; ++l) {
-    if (l <= lane) states += front.orders[l];
-    if (l == lane) order = front.orders[l];
-  }
-  if (k < order)
-    page.join(first + (states - 1 - k) * Shape::kValueBytes, 0,
-              history.before[lane][k] >> Shape::kSpareBits);
+  const DeltaState own = front.state_of(thread);
+  if (own.exists())
+    page.join(first + own.number() * Shape::kValueBytes, 0,
+              history.before[own.lane][own.k] >> Shape::kSpareBits);
 }
 
 /// Fields and exceptions of `tuples` from the page's first on, of which shared.residuals has the history.

@@ -35,13 +35,6 @@ struct StripPiece {
   }
 };
 
-/// How many states lanes [0, lanes) of a column have.
-__device__ inline std::uint32_t states_of(const std::uint8_t* orders, int lanes, int thread) {
-  std::uint32_t states = 0;
-  for (int lane = thread; lane < lanes; lane += 32) states += orders[lane];
-  return device::warp_uniform(device::warp_sum(states));
-}
-
 template <class Shape>
 __device__ void write_strip(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
                             WritePageShared<Shape>& shared) {
@@ -55,8 +48,7 @@ __device__ void write_strip(const PackArgs& args, std::uint32_t task_number, std
   const PackFront<Shape> front(strip);
   const EarlierRuns<Shape> earlier(strip);
   const UnitPlace place = place_unit(args, task, view, first_unit, args.results[task_number]);
-  const std::uint32_t first_state =
-      states_of(task.orders, kStripLanes * static_cast<int>(view.part), thread);
+  const int first_state = states_before(task, kStripLanes * static_cast<int>(view.part));
   std::uint32_t states = 0;
 #pragma unroll
   for (int lane = 0; lane < Shape::kTuple; ++lane) states += front.orders[lane];
