@@ -7,16 +7,14 @@
 
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/batch_turns.h"
-#include "codec/stream/decode_batch.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/fresh_memory.h"
 #include "codec/stream/input_planner.h"
 #include "codec/stream/kept_memory.h"
+#include "codec/stream/memory_decoder.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
-#include "codec/stream/walk/block_stream.h"
-#include "codec/stream/walk/memory_words.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -148,143 +146,6 @@ Result<void> compress_to(StreamSink& sink, std::span<const std::byte> values,
   return MemoryEncoder(sink, options, *budget).run(values);
 }
 
-// ---- decompress
-
-/// What a file asks for, as far as its structure holds.
-struct WholeNeed {
-  std::uint64_t decoded_bytes = 0;  // at most the largest number there is
-  std::uint64_t work_bytes = 0;     // of the chunk that needs most, beside block and values
-  // All chunks, so that nobody reads their heads again, if the file is whole and they take little memory or there is but one.
-  std::vector<ChunkBlock> chunks = {};
-};
-
-/// Chunks that wait may take so much of what decoding may hold.
-constexpr std::uint64_t kShareOfWaiting = 16;
-
-/// What a chunk that waits takes.
-std::uint64_t waiting_bytes(const ChunkBlock& chunk) {
-  return sizeof chunk + chunk.head.size() + parsed_chunk_bytes(*chunk.layout);
-}
-
-WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit) {
-  FileInput input(read_at, file_bytes);
-  BlockStream blocks(input, memory_limit);
-  WholeNeed need;
-  std::vector<ChunkBlock> waiting;
-  const std::uint64_t most_waiting = std::min(kMostNotesOfABatch, memory_limit / kShareOfWaiting);
-  std::uint64_t all_waiting = 0;
-  for (;;) {
-    auto chunk = blocks.next();
-    if (!chunk) return need;
-    if (!*chunk) break;
-    if (!blocks.skip_payload(**chunk)) return need;
-    DecodeLoad alone(1);
-    alone.add(**chunk);
-    need.work_bytes = std::max(need.work_bytes, alone.work_bytes());
-    need.decoded_bytes += std::min((*chunk)->decoded_bytes,
-                                   std::numeric_limits<std::uint64_t>::max() - need.decoded_bytes);
-    all_waiting += waiting_bytes(**chunk);
-    if ((*chunk)->number == 0 || all_waiting <= most_waiting)
-      waiting.push_back(std::move(**chunk));
-    else
-      waiting.clear();
-  }
-  need.chunks = std::move(waiting);
-  return need;
-}
-
-Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
-                          const DecodeOptions& options) {
-  if (need.decoded_bytes > options.output_limit)
-    return tl::unexpected(output_over_limit(options.output_limit));
-  if (held_bytes > options.memory_limit || need.work_bytes > options.memory_limit - held_bytes)
-    return fail(Errc::memory_limit,
-                fmt::format("decoding the stream into {} takes {} more, which is beyond the memory "
-                            "limit of {}: raise the limit or use a Reader",
-                            needed_memory(need.decoded_bytes), needed_memory(need.work_bytes),
-                            allowed_memory(options.memory_limit)));
-  return {};
-}
-
-/// Decodes straight from `bytes` into `out`, which holds what they decode to.
-class MemoryDecoder {
- public:
-  /// Beside `out`, decoding may hold `memory_left` bytes.
-  MemoryDecoder(std::span<const std::byte> bytes, std::span<std::byte> out,
-                const DecodeOptions& options, std::uint64_t memory_left)
-      : bytes_(bytes),
-        out_(out),
-        options_(options),
-        memory_left_(memory_left),
-        backend_(options.device, options.threads),
-        progress_(options.progress, options.progress_user),
-        batch_(cpu_threads(options.threads)) {}
-
-  /// `known` are all chunks of the bytes, if anything is known of them.
-  Result<void> run(std::vector<ChunkBlock>&& known) {
-    if (!known.empty()) {
-      for (ChunkBlock& chunk : known)
-        if (auto added = add(std::move(chunk)); !added) return added;
-      return decode_batch();
-    }
-    const ReadAt read_at = read_from(bytes_);
-    FileInput input(read_at, bytes_.size());
-    BlockStream blocks(input, memory_left_);
-    for (;;) {
-      auto chunk = blocks.next();
-      // What stands before a damaged place is decoded first: the lowest chunk that fails is told.
-      if (!chunk) return after_batch(std::move(chunk.error()));
-      if (!*chunk) return decode_batch();
-      if (auto skipped = blocks.skip_payload(**chunk); !skipped)
-        return after_batch(std::move(skipped.error()));
-      if (auto added = add(std::move(**chunk)); !added) return added;
-    }
-  }
-
- private:
-  Result<void> add(ChunkBlock&& chunk) {
-    if (batch_.empty())
-      if (auto opened = backend_.open(out_.size()); !opened) return opened;
-    const BatchSize size = backend_.batch_size();
-    const bool full =
-        batch_.is_full_for(chunk, std::max(size.most_bytes, size.most_decoded_bytes)) ||
-        batch_.work_bytes_with(chunk) > memory_left_;
-    if (!batch_.empty() && full)
-      if (auto decoded = decode_batch(); !decoded) return decoded;
-    const auto block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
-                                      static_cast<std::size_t>(chunk.block_bytes()));
-    const auto values = out_.subspan(done_bytes_, static_cast<std::size_t>(chunk.decoded_bytes));
-    done_bytes_ += values.size();
-    batch_.add(std::move(chunk), block, values);
-    return {};
-  }
-
-  Result<void> decode_batch() {
-    if (batch_.empty()) return {};
-    batch_.spread_within(memory_left_);
-    if (auto decoded = batch_.decode(backend_, options_.verify, progress_); !decoded)
-      return decoded;
-    const std::size_t good = batch_.good_chunks();
-    if (good < batch_.size()) return tl::unexpected(*batch_.error_of(good));
-    batch_.clear(true);
-    return {};
-  }
-
-  Result<void> after_batch(Error error) {
-    if (auto decoded = decode_batch(); !decoded) return decoded;
-    return tl::unexpected(std::move(error));
-  }
-
-  std::span<const std::byte> bytes_;
-  std::span<std::byte> out_;
-  const DecodeOptions& options_;
-  std::uint64_t memory_left_;
-  SteadyBackend backend_;
-  ProgressMeter progress_;
-  DecodeBatch batch_;
-  std::size_t done_bytes_ = 0;  // of all chunks added
-};
-
 }  // namespace
 
 Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeOptions& options) {
@@ -353,13 +214,12 @@ Result<std::uint64_t> compress_into(std::span<const std::byte> values, std::span
 Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
                                           const DecodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
-    WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    WholeNeed need = need_of(bytes, options.memory_limit);
     if (auto checked = check_limits(need, need.decoded_bytes, options); !checked)
       return tl::unexpected(std::move(checked.error()));
     const auto size = static_cast<std::size_t>(need.decoded_bytes);
     std::vector<std::byte> out;
-    out.reserve(size);
-    populate(out.data(), size, options.threads);
+    fresh_room(out, size, options.threads);
     out.resize(size);
     const std::uint64_t left = options.memory_limit - need.decoded_bytes;
     if (auto done = MemoryDecoder(bytes, out, options, left).run(std::move(need.chunks)); !done)
@@ -371,7 +231,7 @@ Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
 Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
                                       const DecodeOptions& options) {
   return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
-    WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    WholeNeed need = need_of(bytes, options.memory_limit);
     if (need.decoded_bytes > out.size())
       return fail(Errc::output_too_small, fmt::format("the stream decodes to {} bytes, there is "
                                                       "room for {}",

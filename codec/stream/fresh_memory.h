@@ -52,4 +52,12 @@ inline void populate(std::byte* begin, std::size_t bytes, int threads) {
 #endif
 }
 
+/// Makes room for so many elements, with pages behind it.
+template <class Element>
+void fresh_room(std::vector<Element>& out, std::uint64_t count, int threads) {
+  out.reserve(static_cast<std::size_t>(count));
+  populate(reinterpret_cast<std::byte*>(out.data()),
+           static_cast<std::size_t>(count) * sizeof(Element), threads);
+}
+
 }  // namespace gdelta

@@ -30,7 +30,6 @@ struct Reader::Impl {
   Result<bool> take_pending(DecodeBatch& batch);
   Result<void> decode(DecodeBatch& batch);
   Result<void> deliver(DecodeBatch& batch, const Sink& sink, const EndSink& ends);
-  Result<void> deliver_ends(const DecodeBatch& batch, const EndSink& ends);
   std::uint64_t batch_bytes() const;
   bool fits(const DecodeBatch& batch) const;
   std::optional<Error> over_limits(const ChunkBlock& chunk) const;
@@ -133,25 +132,12 @@ Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink, const E
     if (auto put = sink(values); !put) return put;
   }
   if (ends)
-    if (auto told = deliver_ends(batch, ends); !told) return told;
+    if (auto told = segment_ends.tell(batch, ends); !told) return told;
   const std::size_t good = batch.good_chunks();
   bytes_out += values.size();
   if (good < batch.size()) return tl::unexpected(*batch.error_of(good));
   const bool may_keep_memory = batch.held_bytes() <= options.memory_limit / kKeptShare;
   batch.clear(may_keep_memory);
-  return {};
-}
-
-Result<void> Reader::Impl::deliver_ends(const DecodeBatch& batch, const EndSink& ends) {
-  for (std::size_t i = 0; i < batch.good_chunks(); ++i) {
-    const format::ParsedChunk& chunk = batch.parsed_of(i);
-    if (chunk.opaque()) continue;
-    if (chunk.segments.lengths == 0)
-      return fail_at(Errc::invalid_argument, batch.byte_of(i),
-                     "the chunk does not say its segments: read its values alone");
-    if (auto told = segment_ends.tell(batch.lengths_of(i), chunk.segments, ends); !told)
-      return told;
-  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/stream/decode_batch.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/stream.h"
 
@@ -24,6 +25,20 @@ class SegmentEnds {
       Result<void> told = ends(ends_);
       ends_.clear();
       if (!told) return told;
+    }
+    return {};
+  }
+
+  /// The same of all chunks before the first that failed; opaque ones have no segments.
+  /// Errors      invalid_argument for a chunk of records that does not say its segments, and what `ends` returns
+  Result<void> tell(const DecodeBatch& batch, const EndSink& ends) {
+    for (std::size_t i = 0; i < batch.good_chunks(); ++i) {
+      const format::ParsedChunk& chunk = batch.parsed_of(i);
+      if (chunk.opaque()) continue;
+      if (chunk.segments.lengths == 0)
+        return fail_at(Errc::invalid_argument, batch.byte_of(i),
+                       "the chunk does not say its segments: read its values alone");
+      if (auto told = tell(batch.lengths_of(i), chunk.segments, ends); !told) return told;
     }
     return {};
   }

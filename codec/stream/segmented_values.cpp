@@ -2,7 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
+#include "codec/stream/fresh_memory.h"
+#include "codec/stream/memory_decoder.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/walk/byte_input.h"
 #include "gdelta/segment_stream.h"
@@ -16,6 +20,14 @@ EndSink append_to(std::vector<std::uint64_t>& out) {
     out.insert(out.end(), ends.begin(), ends.end());
     return {};
   };
+}
+
+/// At most the largest number there is.
+std::uint64_t held_by_result(const WholeNeed& need) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max(), kOffset = 8;
+  const std::uint64_t offsets =
+      need.segments < kMost / kOffset ? (need.segments + 1) * kOffset : kMost;
+  return need.decoded_bytes > kMost - offsets ? kMost : need.decoded_bytes + offsets;
 }
 
 }  // namespace
@@ -66,17 +78,19 @@ Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> 
 Result<SegmentedValues> decompress_segments(std::span<const std::byte> bytes,
                                             const DecodeOptions& options) {
   return with_memory_errors<SegmentedValues>([&]() -> Result<SegmentedValues> {
-    SegmentedValues out{.offsets = {0}, .values = {}};
-    std::size_t at = 0;
-    const Source source = [&](std::span<std::byte> buffer) -> Result<std::size_t> {
-      const std::size_t count = std::min(buffer.size(), bytes.size() - at);
-      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), count, buffer.begin());
-      at += count;
-      return count;
-    };
-    Reader reader(source, options);
-    if (auto read = reader.run_segments(append_to(out.values), append_to(out.offsets)); !read)
-      return tl::unexpected(read.error());
+    WholeNeed need = need_of(bytes, options.memory_limit);
+    const std::uint64_t held = held_by_result(need);
+    if (auto checked = check_limits(need, held, options); !checked)
+      return tl::unexpected(std::move(checked.error()));
+    SegmentedValues out{.offsets = {}, .values = {}};
+    fresh_room(out.offsets, need.segments + 1, options.threads);
+    fresh_room(out.values, need.decoded_bytes, options.threads);
+    out.offsets.push_back(0);
+    out.values.resize(static_cast<std::size_t>(need.decoded_bytes));
+    MemoryDecoder decoder(bytes, out.values, options, options.memory_limit - held,
+                          append_to(out.offsets));
+    if (auto done = decoder.run(std::move(need.chunks)); !done)
+      return tl::unexpected(std::move(done.error()));
     return out;
   });
 }

@@ -1,7 +1,10 @@
 #include "kernels/deltas/segment_delta.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
+#include "kernels/deltas/segment_runs.h"
 #include "kernels/pages/page_limits.h"
 #include "kernels/words/packed_value.h"
 
@@ -120,19 +123,20 @@ class LaneSegments {
 
   void join(const SegmentStretch& stretch, const unsigned char* residuals,
             unsigned char* values) const {
-    PageBorder border(*this, body_of(stretch.first_tuple, stretch.first_head) + 1);
-    for_each_segment(stretch, [&](std::size_t first, std::size_t length, std::size_t number) {
-      const Word head = load(residuals, number);
-      store(values, first, head);
-      const std::size_t others = body_of(first, number);
-      border.begin_segment(others + 1, others + length);
-      if (border.at < others + length)
-        return join_through_pages(residuals, values, first, length, others, head, border);
-      if (order_ == 1) return join_first_order(residuals, values, first, length, others, head);
-      Delta<Word> inside(order_);
-      join_some(residuals + others * step_, values + first * step_, 1, length, base_of(head),
-                inside);
-    });
+    if constexpr (kBytes != 3 && std::endian::native == std::endian::little) {
+      if (step_ == kBytes && order_ == 0) return join_runs<0>(stretch, residuals, values);
+      if (step_ == kBytes && order_ == 1) return join_runs<1>(stretch, residuals, values);
+      if (step_ == kBytes && order_ == 2) return join_runs<2>(stretch, residuals, values);
+    }
+    for_each_joined(
+        stretch, residuals, values,
+        [&](std::size_t first, std::size_t length, std::size_t others, Word head) {
+          if (order_ == 1) return join_first_order(residuals, values, first, length, others, head);
+          Delta<Word> inside(order_);
+          join_some(residuals + others * step_, values + first * step_, 1, length, base_of(head),
+                    inside);
+        },
+        [](std::size_t) {});
   }
 
  private:
@@ -172,6 +176,44 @@ class LaneSegments {
       sum += load(residuals, others + i);
       store(values, first + i, sum);
     }
+  }
+  // A lane alone of an order that is summed through segments.
+  template <int kOrder>
+  void join_runs(const SegmentStretch& stretch, const unsigned char* residuals,
+                 unsigned char* values) const {
+    const std::size_t tuples =
+        std::accumulate(stretch.lengths.begin(), stretch.lengths.end(), std::size_t{0});
+    const std::size_t end = stretch.first_tuple + tuples;
+    const std::size_t begin = body_of(stretch.first_tuple, stretch.first_head) + 1;
+    const auto heads = static_cast<std::size_t>(
+        std::count_if(stretch.lengths.begin(), stretch.lengths.end(), [](auto n) { return n > 0; }));
+    SegmentRuns<typename Value::Stored, kOrder> runs(residuals + begin * kBytes, tuples - heads);
+    for_each_joined(
+        stretch, residuals, values,
+        [&](std::size_t first, std::size_t length, std::size_t, Word head) {
+          runs.take(static_cast<typename Value::Stored>(head), length - 1,
+                    values + (first + 1) * kBytes, end - first - 1);
+        },
+        [&](std::size_t count) { runs.skip(count); });
+  }
+  // Stores heads, and all of a segment in which pages begin, of which skip(tuples behind its head) is told. Others behind
+  // their heads are for join(first tuple, length, body, head).
+  template <class Join, class Skip>
+  void for_each_joined(const SegmentStretch& stretch, const unsigned char* residuals,
+                       unsigned char* values, const Join& join, const Skip& skip) const {
+    PageBorder border(*this, body_of(stretch.first_tuple, stretch.first_head) + 1);
+    for_each_segment(stretch, [&](std::size_t first, std::size_t length, std::size_t number) {
+      const Word head = load(residuals, number);
+      store(values, first, head);
+      const std::size_t others = body_of(first, number);
+      border.begin_segment(others + 1, others + length);
+      if (border.at < others + length) {
+        join_through_pages(residuals, values, first, length, others, head, border);
+        skip(length - 1);
+      } else {
+        join(first, length, others, head);
+      }
+    });
   }
   // A segment that pages begin in.
   void join_through_pages(const unsigned char* residuals, unsigned char* values, std::size_t first,
