@@ -68,8 +68,7 @@ Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
                 fmt::format("decoding the stream into {} takes {} more, which is beyond the memory "
                             "limit of {}: raise the limit or use a Reader",
                             needed_memory(std::max(held_bytes, need.decoded_bytes)),
-                            needed_memory(need.work_bytes),
-                            allowed_memory(options.memory_limit)));
+                            needed_memory(need.work_bytes), allowed_memory(options.memory_limit)));
   return {};
 }
 
@@ -109,9 +108,8 @@ Result<void> MemoryDecoder::add(ChunkBlock&& chunk) {
   if (batch_.empty())
     if (auto opened = backend_.open(out_.size()); !opened) return opened;
   const BatchSize size = backend_.batch_size();
-  const bool full =
-      batch_.is_full_for(chunk, std::max(size.most_bytes, size.most_decoded_bytes)) ||
-      batch_.work_bytes_with(chunk) > memory_left_;
+  const bool full = batch_.is_full_for(chunk, std::max(size.most_bytes, size.most_decoded_bytes)) ||
+                    batch_.work_bytes_with(chunk) > memory_left_;
   if (!batch_.empty() && full)
     if (auto decoded = decode_batch(); !decoded) return decoded;
   const auto block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
@@ -125,8 +123,7 @@ Result<void> MemoryDecoder::add(ChunkBlock&& chunk) {
 Result<void> MemoryDecoder::decode_batch() {
   if (batch_.empty()) return {};
   batch_.spread_within(memory_left_);
-  if (auto decoded = batch_.decode(backend_, options_.verify, progress_); !decoded)
-    return decoded;
+  if (auto decoded = batch_.decode(backend_, options_.verify, progress_); !decoded) return decoded;
   if (ends_)
     if (auto told = segment_ends_.tell(batch_, ends_); !told) return told;
   const std::size_t good = batch_.good_chunks();

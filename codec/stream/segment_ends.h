@@ -1,6 +1,7 @@
 // Where segments end, put together from the lengths that chunks say.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,14 +19,12 @@ class SegmentEnds {
   Result<void> tell(std::span<const std::uint32_t> lengths, const format::SegmentsHead& segments,
                     const EndSink& ends) {
     const std::size_t whole = lengths.size() - (segments.goes_on() ? 1 : 0);
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      records_ += lengths[i];
-      if (i < whole) ends_.push_back(records_);
-      if (ends_.empty() || (ends_.size() < kMostAtOnce && i + 1 < lengths.size())) continue;
-      Result<void> told = ends(ends_);
-      ends_.clear();
-      if (!told) return told;
+    for (std::size_t first = 0; first < whole; first += kMostAtOnce) {
+      ends_.resize(std::min(kMostAtOnce, whole - first));
+      for (std::size_t i = 0; i < ends_.size(); ++i) ends_[i] = records_ += lengths[first + i];
+      if (auto told = ends(ends_); !told) return told;
     }
+    if (whole < lengths.size()) records_ += lengths[whole];
     return {};
   }
 

@@ -24,27 +24,28 @@ class SegmentRuns {
   /// The next `count` values of a segment with this head, or with zero in its place if the order is 0. At most `room` values
   /// are written, of which those behind `count` are rubbish.
   void take(Lane head, std::size_t count, unsigned char* out, std::size_t room) {
-    const Lane first = kOrder > 0 ? first_[at_ - 1] : Lane{0};
-    const Lane second = kOrder > 1 ? second_[at_ - 1] : Lane{0};
+    const Segment segment(*this, head);
+    // Most segments are a step or less. One that has a head alone is as the others: whether there is more cannot be guessed.
+    if (count <= kStep && count <= end_ - at_ && room >= kStep) {
+      put_step(segment, 0, out);
+      at_ += count;
+      return;
+    }
     Lane number = 0;  // of the values so far
     while (count > 0) {
       if (at_ == end_) fill();
       const std::size_t part = std::min(count, end_ - at_);
       const std::size_t written = (part + kStep - 1) / kStep * kStep;
       const std::size_t steps = written <= room ? written : part / kStep * kStep;
-      for (std::size_t i = 0; i < steps; i += kStep) {
-        Lane values[kStep];
-        std::memcpy(values, highest() + at_ + i, sizeof values);
-        for (std::size_t j = 0; j < kStep; ++j)
-          values[j] = value_of(values[j], head, first, second, number + static_cast<Lane>(i + j));
-        std::memcpy(out + i * sizeof(Lane), values, sizeof values);
-      }
-      for (std::size_t i = steps; i < part; ++i) {
-        const Lane value =
-            value_of(highest()[at_ + i], head, first, second, number + static_cast<Lane>(i));
+      const std::size_t end = at_ + part;
+      for (std::size_t i = 0; i < steps; i += kStep, at_ += kStep)
+        put_step(segment, number + static_cast<Lane>(i), out + i * sizeof(Lane));
+      for (std::size_t i = steps; i < part; ++i, ++at_) {
+        const Lane value = segment.value_of(highest()[at_], number + static_cast<Lane>(i));
         std::memcpy(out + i * sizeof(Lane), &value, sizeof value);
       }
-      at_ += part, count -= part, out += part * sizeof(Lane), room -= part;
+      at_ = end;
+      count -= part, out += part * sizeof(Lane), room -= part;
       number += static_cast<Lane>(part);
     }
   }
@@ -62,11 +63,29 @@ class SegmentRuns {
   static constexpr std::size_t kStep = 32 / sizeof(Lane);
   static constexpr std::size_t kBlock = 4096 / sizeof(Lane);
 
-  /// Number `number` behind the head. Sums have counted from the beginning; `first`, `second`: those before the segment.
-  static Lane value_of(Lane sum, Lane head, Lane first, Lane second, Lane number) {
-    if constexpr (kOrder == 0) return sum;
-    if constexpr (kOrder == 1) return static_cast<Lane>(sum + (head - first));
-    return static_cast<Lane>(sum + (head - second) - first * (number + 1));
+  /// What has to be known of a segment. Sums have counted from the beginning, so those before it are taken off.
+  struct Segment {
+    Segment(const SegmentRuns& runs, Lane head) {
+      if constexpr (kOrder > 0) first = runs.first_[runs.at_ - 1];
+      if constexpr (kOrder == 1) base = static_cast<Lane>(head - first);
+      if constexpr (kOrder == 2) base = static_cast<Lane>(head - runs.second_[runs.at_ - 1]);
+    }
+    /// Number `number` behind the head.
+    Lane value_of(Lane sum, Lane number) const {
+      if constexpr (kOrder == 2) sum -= static_cast<Lane>(first * static_cast<Lane>(number + 1));
+      return static_cast<Lane>(sum + base);
+    }
+
+    Lane first = 0, base = 0;
+  };
+
+  /// Values from number `number` on, which has the next sum.
+  void put_step(const Segment& segment, Lane number, unsigned char* out) const {
+    Lane values[kStep];
+    std::memcpy(values, highest() + at_, sizeof values);
+    for (std::size_t j = 0; j < kStep; ++j)
+      values[j] = segment.value_of(values[j], static_cast<Lane>(number + j));
+    std::memcpy(out, values, sizeof values);
   }
 
   const Lane* highest() const { return kOrder == 2 ? second_ : first_; }

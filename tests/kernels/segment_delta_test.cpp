@@ -34,15 +34,21 @@ void for_every_shape(const std::vector<std::vector<std::uint32_t>>& all,
         }
 }
 
-/// Values that have been split and joined again, in so many stretches at most.
+/// Values that have been split and joined again, in so many stretches at most, the last one first: none may write behind
+/// its own.
 std::vector<unsigned char> split_and_joined(const SegmentDelta& delta,
                                             const std::vector<unsigned char>& values,
                                             std::size_t stretches) {
-  std::vector<unsigned char> residuals(values.size()), joined(values.size());
+  constexpr std::size_t kBehind = 64;
+  std::vector<unsigned char> residuals(values.size()), joined(values.size() + kBehind, 0xa5);
   split_segments(delta, values.data(), residuals.data());
   join_heads(delta, residuals.data());
-  for (const SegmentStretch& stretch : segment_stretches(delta, all_tuples(delta), stretches))
+  auto all = segment_stretches(delta, all_tuples(delta), stretches);
+  std::reverse(all.begin(), all.end());
+  for (const SegmentStretch& stretch : all)
     join_stretch(delta, stretch, residuals.data(), joined.data());
+  EXPECT_EQ(std::count(joined.end() - kBehind, joined.end(), 0xa5), std::ptrdiff_t{kBehind});
+  joined.resize(values.size());
   return joined;
 }
 
@@ -53,6 +59,24 @@ TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
         for (const std::size_t stretches : {1, 2, 5, 100})
           EXPECT_EQ(split_and_joined(delta, values, stretches), values);
       });
+}
+
+// Sums of a lane alone run on through blocks of residuals and through segments that others sum, because pages begin in them.
+TEST(SegmentDelta, SumsOfALaneAloneRunThroughBlocksAndThroughSegmentsOfAnyLength) {
+  std::vector<std::uint32_t> uneven, short_ones;
+  for (std::uint32_t i = 0; i < 900; ++i) {
+    uneven.push_back(i * i % 23);
+    short_ones.push_back(1 + i * i % 5);
+  }
+  for_every_shape({{9000}, {5, 4095, 1, 4097, 2}, uneven, short_ones}, {1},
+                  [](const SegmentDelta& of, const std::vector<unsigned char>& values) {
+                    EXPECT_EQ(split_and_joined(of, values, 1), values);
+                    EXPECT_EQ(split_and_joined(of, values, 3), values);
+                    SegmentDelta delta = of;
+                    const auto states = segment_states(of, values.data(), 256, 8);
+                    delta.states = {.page_tuples = 256, .of_lane = 8, .words = states.data()};
+                    EXPECT_EQ(split_and_joined(delta, values, 2), values);
+                  });
 }
 
 // The states that pages say are those that sums come to, so taking them changes nothing.
