@@ -30,7 +30,8 @@ struct StridePolicy {
 };
 
 struct SegmentPolicy {
-  /// What prediction inside segments has to save of a column: decoding takes half as long again at least (docs/ragged.md).
+  /// What prediction inside segments has to save of a column: decoding takes half as long again at least, and up to three times as
+  /// long where segments are short (docs/ragged.md).
   std::uint64_t gain_permille;
   /// That much more, times the share of its tuples that are heads: the more of them, the longer decoding takes.
   std::uint64_t heads_permille = 0;
@@ -144,7 +145,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::quick,
      .orders = {.highest = 2, .groups = 96},
      .strides = {.most = 0, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
-     .segments = {.gain_permille = 60},
+     .segments = {.gain_permille = 60, .heads_permille = 1000},
      .zstd = {.percent_of_pack = 0,
               .frame_bytes = 1u << 20,
               .stretches = 2,

@@ -80,10 +80,12 @@ class SegmentPlanner {
   }
 
   bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
+    const std::uint64_t all_of_it = 1000;
     const std::uint64_t permille =
-        policy_.segments.gain_permille +
-        policy_.segments.heads_permille * heads() / std::max<std::uint64_t>(column_.records, 1);
-    return section.size() < bytes_without - bytes_without * permille / 1000;
+        std::min(policy_.segments.gain_permille + policy_.segments.heads_permille * heads() /
+                                                      std::max<std::uint64_t>(column_.records, 1),
+                 all_of_it);
+    return section.size() < bytes_without - bytes_without * permille / all_of_it;
   }
 
   ColumnSection encode_with_states(const ColumnBytes& residuals, const ColumnModel& candidate,

@@ -84,9 +84,16 @@ class LaneSegments {
   void join_heads(unsigned char* residuals) const {
     if (head_order_ == 0) return;
     Delta<Word> along_heads(head_order_);
-    for (std::size_t head = 0; head < heads_; ++head) {
-      if (begins_page(head)) begin_with_page(along_heads, head);
-      store(residuals, head, along_heads.value_of(load(residuals, head)));
+    for (std::size_t head = 0; head < heads_;) {
+      const std::size_t end = page_tuples_ > 0 ? std::min(head + page_tuples_, heads_) : heads_;
+      if (page_tuples_ > 0) begin_with_page(along_heads, head);
+      if (head_order_ == 1) {
+        Word sum = along_heads.value_of(0);
+        for (; head < end; ++head) store(residuals, head, sum += load(residuals, head));
+      } else {
+        for (; head < end; ++head)
+          store(residuals, head, along_heads.value_of(load(residuals, head)));
+      }
     }
   }
 

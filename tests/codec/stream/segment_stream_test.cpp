@@ -128,22 +128,38 @@ TEST(SegmentStream, PredictionInsideSegmentsHasToSaveEnoughBehindAns) {
   }
 }
 
-// At levels 1 and 2 it has to save more than elsewhere, for it takes longer: 5 % of segments of 32 are not enough there.
+// At levels 1 and 2 it has to save more than elsewhere, for it takes longer: 5 % of segments of 32 are not enough there. At level 1
+// it has to save the more the shorter segments are: a fifth of segments of five is not enough, a third of even steps of 16 is.
 TEST(SegmentStream, PredictionInsideSegmentsHasToSaveMoreAtTheFastestLevels) {
   std::mt19937 random(3);
   Segmentation uneven{"", {}};
   for (int k = 0; k < 2000; ++k) uneven.lengths.push_back(random() % 64 + 1);
   const Segmentation of_five{"", std::vector<std::uint64_t>(4000, 5)};
+  const Segmentation of_sixteen{"", std::vector<std::uint64_t>(1500, 16)};
+  std::vector<std::uint32_t> even_steps;
+  for (std::uint32_t k = 0; k < 1500 * 16; ++k)
+    even_steps.push_back(k % 16 == 0 ? static_cast<std::uint32_t>(random() % 100000)
+                                     : even_steps.back() + 3);
+  const auto step_bytes = std::as_bytes(std::span(even_steps));
+  const Bytes steps(step_bytes.begin(), step_bytes.end());
+  // Nothing saves all that they have.
+  const Segmentation of_one{"", std::vector<std::uint64_t>(9000, 1)};
   EncodeOptions options = encode_on_cpu("i32");
   options.coder = Coder::pack;
-  const auto predictor_of = [&](const Segmentation& segments, int level) {
+  const auto predictor_in = [&](const Segmentation& segments, const Bytes& values, int level) {
     options.level = level;
-    const Bytes stream = compressed(segments, rising_values(segments, *options.layout), options);
+    const Bytes stream = compressed(segments, values, options);
     return inspect(stream)->chunks.at(0).columns.at(0).predictor;
+  };
+  const auto predictor_of = [&](const Segmentation& segments, int level) {
+    return predictor_in(segments, rising_values(segments, *options.layout), level);
   };
   for (const int level : {1, 2}) EXPECT_EQ(predictor_of(uneven, level), Predictor::deltas);
   EXPECT_EQ(predictor_of(uneven, 3), Predictor::segments);
-  for (const int level : {1, 2, 3}) EXPECT_EQ(predictor_of(of_five, level), Predictor::segments);
+  EXPECT_EQ(predictor_of(of_five, 1), Predictor::deltas);
+  for (const int level : {2, 3}) EXPECT_EQ(predictor_of(of_five, level), Predictor::segments);
+  EXPECT_EQ(predictor_in(of_sixteen, steps, 1), Predictor::segments);
+  EXPECT_NE(predictor_of(of_one, 1), Predictor::segments);
 }
 
 TEST(SegmentStream, DecimalsKeepTheirMapInsideSegments) {
