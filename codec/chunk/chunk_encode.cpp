@@ -8,6 +8,7 @@
 #include "codec/coders/part_checks.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/words/packed_value.h"
 
 namespace gdelta {
 namespace {
@@ -153,9 +154,12 @@ void encode_columns(std::span<const std::byte> values, const Layout& layout, con
 }  // namespace
 
 std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(lengths.size_bytes());
-  for (const std::uint32_t length : lengths) format::append_le(bytes, 4, length);
+  std::vector<std::byte> bytes(lengths.size_bytes());
+  auto* to = reinterpret_cast<unsigned char*>(bytes.data());
+  for (const std::uint32_t length : lengths) {
+    PackedValue<sizeof length>::store(to, length);
+    to += sizeof length;
+  }
   return bytes;
 }
 

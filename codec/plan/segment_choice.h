@@ -11,10 +11,15 @@
 
 namespace gdelta {
 
+struct ChosenSegmentOrders {
+  format::SegmentOrders orders;
+  std::uint64_t bits;  ///< of the residuals, by the cost that was asked for
+};
+
 /// Those whose residuals cost least, each lane by itself, and of nearly as good ones the lower; `asked`, if there is one, inside segments. The
 /// orders of `shape` do not matter; `words` are the column's mapped values.
-format::SegmentOrders choose_segment_orders(SegmentDelta shape,
-                                            std::span<const unsigned char> words,
-                                            std::optional<int> asked, int highest, OrderCost cost);
+ChosenSegmentOrders choose_segment_orders(const SegmentDelta& shape,
+                                          std::span<const unsigned char> words,
+                                          std::optional<int> asked, int highest, OrderCost cost);
 
 }  // namespace gdelta

@@ -31,11 +31,16 @@ class SegmentPlanner {
     const ColumnBytes& column = mapped ? mapped->column() : column_;
     const ValueMap map = format::integer_map(column.column.type);
     const std::vector<unsigned char> words = mapped_words(column, map, workers_);
-    format::SegmentOrders orders =
+    const OrderCost cost = order_cost();
+    const ChosenSegmentOrders chosen =
         choose_segment_orders({.lengths = lengths_,
                                .tuple = column.column.tuple,
                                .value_bytes = value_bytes(column.column.type)},
-                              words, settings_.order, policy_.orders.highest, order_cost());
+                              words, settings_.order, policy_.orders.highest, cost);
+    if (!settings_.order && cost == OrderCost::groups &&
+        is_hopeless(chosen.bits, bytes_without(column, model, made)))
+      return;
+    format::SegmentOrders orders = chosen.orders;
     const SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
     const ColumnBytes as_values = residuals.column(column);
     EncodeSettings of_residuals = settings_;
@@ -79,13 +84,21 @@ class SegmentPlanner {
                                {.map = map}, section);
   }
 
-  bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
+  // A section that saves enough is shorter.
+  std::uint64_t limit_of(std::uint64_t bytes_without) const {
     const std::uint64_t all_of_it = 1000;
     const std::uint64_t permille =
         std::min(policy_.segments.gain_permille + policy_.segments.heads_permille * heads() /
                                                       std::max<std::uint64_t>(column_.records, 1),
                  all_of_it);
-    return section.size() < bytes_without - bytes_without * permille / all_of_it;
+    return bytes_without - bytes_without * permille / all_of_it;
+  }
+  bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
+    return section.size() < limit_of(bytes_without);
+  }
+  // Groups are those of heads and of other tuples apart here, so a section may be a little shorter than they say, but no eighth.
+  bool is_hopeless(std::uint64_t group_bits, std::uint64_t bytes_without) const {
+    return group_bits / 9 > limit_of(bytes_without);
   }
 
   ColumnSection encode_with_states(const ColumnBytes& residuals, const ColumnModel& candidate,

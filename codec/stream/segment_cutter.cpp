@@ -23,6 +23,23 @@ std::size_t SegmentCutter::write(std::span<const std::byte> values) {
   return count;
 }
 
+std::size_t SegmentCutter::write_whole(std::span<const std::uint64_t> lengths,
+                                       std::span<const std::byte> values) {
+  if (open_) return 0;
+  const std::uint64_t room =
+      std::min<std::uint64_t>(chunk_bytes_ - chunk_.values.size(), values.size()) / record_bytes_;
+  const std::size_t most =
+      std::min<std::uint64_t>(lengths.size(), most_lengths_ - chunk_.lengths.size());
+  std::size_t count = 0;
+  std::uint64_t records = 0;
+  for (; count < most && lengths[count] <= room - records; ++count) records += lengths[count];
+  chunk_.lengths.insert(chunk_.lengths.end(), lengths.begin(),
+                        lengths.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto bytes = static_cast<std::ptrdiff_t>(records * record_bytes_);
+  chunk_.values.insert(chunk_.values.end(), values.begin(), values.begin() + bytes);
+  return count;
+}
+
 bool SegmentCutter::end_segment() {
   if (!open_here_ && !has_room_for_length()) return false;
   chunk_.lengths.push_back(static_cast<std::uint32_t>(std::exchange(open_records_, 0)));

@@ -62,15 +62,23 @@ struct SegmentWriter::Impl {
 
   Result<void> write_segments(std::span<const std::uint64_t> lengths,
                               std::span<const std::byte> values) {
-    std::uint64_t left = values.size() / record_bytes;
-    for (const std::uint64_t length : lengths) {
-      if (length > left)
+    while (!lengths.empty()) {
+      const std::size_t whole = cutter.write_whole(lengths, values);
+      std::uint64_t records = 0;
+      for (const std::uint64_t length : lengths.first(whole)) records += length;
+      bytes_in += records * record_bytes;
+      segments += whole;
+      values = values.subspan(static_cast<std::size_t>(records * record_bytes));
+      lengths = lengths.subspan(whole);
+      if (lengths.empty()) break;
+      // One that ends the chunk.
+      if (lengths[0] > values.size() / record_bytes)
         return fail(Errc::invalid_argument, "the segments are longer than their values");
-      left -= length;
-      const auto bytes = static_cast<std::size_t>(length * record_bytes);
+      const auto bytes = static_cast<std::size_t>(lengths[0] * record_bytes);
       if (auto written = write(values.first(bytes)); !written) return written;
       if (auto ended = end_segment(); !ended) return ended;
       values = values.subspan(bytes);
+      lengths = lengths.subspan(1);
     }
     if (values.empty()) return {};
     return fail(Errc::invalid_argument, "there are values behind the last segment");

@@ -63,12 +63,17 @@ Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> 
       return tl::unexpected(checked.error());
     if (values.size() % record_bytes != 0)
       return fail(Errc::invalid_argument, "the last record is torn");
-    for (std::size_t k = 1; k < offsets.size(); ++k) {
-      const auto first = static_cast<std::size_t>(offsets[k - 1] * record_bytes);
-      const auto end = static_cast<std::size_t>(offsets[k] * record_bytes);
-      if (auto written = writer.write(values.subspan(first, end - first)); !written)
+    constexpr std::size_t kAtOnce = 1 << 14;
+    std::vector<std::uint64_t> lengths;
+    for (std::size_t first = 0; first + 1 < offsets.size(); first += lengths.size()) {
+      lengths.resize(std::min(kAtOnce, offsets.size() - 1 - first));
+      for (std::size_t k = 0; k < lengths.size(); ++k)
+        lengths[k] = offsets[first + k + 1] - offsets[first + k];
+      const auto begin = static_cast<std::size_t>(offsets[first] * record_bytes);
+      const auto end = static_cast<std::size_t>(offsets[first + lengths.size()] * record_bytes);
+      if (auto written = writer.write_segments(lengths, values.subspan(begin, end - begin));
+          !written)
         return tl::unexpected(written.error());
-      if (auto ended = writer.end_segment(); !ended) return tl::unexpected(ended.error());
     }
     if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
     return out;

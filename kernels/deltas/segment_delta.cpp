@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "kernels/deltas/segment_planes.h"
 #include "kernels/deltas/segment_runs.h"
 #include "kernels/pages/page_limits.h"
 #include "kernels/words/packed_value.h"
@@ -17,14 +18,6 @@ class Delta {
  public:
   explicit Delta(int order) : order_(order) {}
 
-  Word residual_of(Word value) {
-    for (int k = 0; k < order_; ++k) {
-      const Word before = state_[k];
-      state_[k] = value;
-      value -= before;
-    }
-    return value;
-  }
   Word value_of(Word residual) {
     for (int k = 0; k < order_; ++k) residual = state_[k] += residual;
     return residual;
@@ -67,19 +60,6 @@ class LaneSegments {
         states_(delta.states.words),
         state_at_(static_cast<std::size_t>(lane * delta.states.of_lane) * kBytes),
         page_step_(static_cast<std::size_t>(delta.tuple * delta.states.of_lane) * kBytes) {}
-
-  void split(const unsigned char* values, unsigned char* residuals) const {
-    Delta<Word> along_heads(head_order_);
-    for_each_segment(all(), [&](std::size_t first, std::size_t length, std::size_t number) {
-      const Word head = load(values, first);
-      store(residuals, number, along_heads.residual_of(head));
-      Delta<Word> inside(order_);
-      const Word base = order_ > 0 ? head : 0;
-      for (std::size_t i = 1; i < length; ++i)
-        store(residuals, body_of(first, number) + i,
-              inside.residual_of(load(values, first + i) - base));
-    });
-  }
 
   void join_heads(unsigned char* residuals) const {
     if (head_order_ == 0) return;
@@ -289,7 +269,20 @@ std::size_t SegmentDelta::heads() const {
 
 void split_segments(const SegmentDelta& delta, const unsigned char* values,
                     unsigned char* residuals) {
-  for_each_lane(delta, delta.heads(), [&](const auto& lane) { lane.split(values, residuals); });
+  for_value_bytes(delta.value_bytes, [&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
+    for (int lane = 0; lane < delta.tuple; ++lane) {
+      SegmentPlanes<kBytes> planes(delta, values, lane);
+      for (int k = 0; k < delta.head_order; ++k) planes.raise_heads();
+      for (int k = 0; k < delta.orders[lane]; ++k) planes.raise_body();
+      unsigned char* to = residuals + lane * kBytes;
+      for (const auto plane : {planes.heads(), planes.body()})
+        for (const auto residual : plane) {
+          PackedValue<kBytes>::store(to, residual);
+          to += delta.tuple * kBytes;
+        }
+    }
+  });
 }
 
 std::vector<unsigned char> segment_states(const SegmentDelta& delta, const unsigned char* values,

@@ -26,7 +26,8 @@ format::SegmentOrders choose(const std::vector<unsigned char>& words, OrderCost 
                              std::optional<int> asked = {}) {
   const std::vector<std::uint32_t> lengths(words.size() / 160, 40);
   return choose_segment_orders({.lengths = lengths, .tuple = 1, .value_bytes = 4}, words, asked, 8,
-                               cost);
+                               cost)
+      .orders;
 }
 
 TEST(SegmentChoice, AnOrderMoreHasToSaveEnoughOfPackedGroups) {
