@@ -226,6 +226,19 @@ TEST(SegmentStream, TheStreamIsTheSameHoweverWritesAreSliced) {
   }
 }
 
+TEST(SegmentStream, WholeSegmentsBehindAnOpenOneGoOnWithIt) {
+  const Bytes values = random_bytes(6);
+  Bytes stream;
+  SegmentWriter writer(append_to(stream), encode_on_cpu("u8"));
+  ASSERT_TRUE(writer.write(std::span(values).first(2)));
+  const std::vector<std::uint64_t> lengths = {3, 1};
+  ASSERT_TRUE(writer.write_segments(lengths, std::span(values).subspan(2)));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(writer.segments(), 2u);
+  EXPECT_EQ(writer.bytes_in(), 6u);
+  expect_same(decompress_segments(stream, decode_on_cpu()), {0, 5, 6}, values, "open");
+}
+
 TEST(SegmentStream, ASegmentAtACutGoesOnOnlyIfValuesFollow) {
   EncodeOptions options = encode_on_cpu("u8");
   options.chunk_bytes = 100;
