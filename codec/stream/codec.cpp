@@ -178,14 +178,16 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
   const std::uint64_t columns =
       options.layout ? options.layout->columns.size()
                      : std::min<std::uint64_t>(kMaxColumns, std::max<std::uint64_t>(bytes, 1));
+  // A column of a chunk has a byte at least.
+  const std::uint64_t models = kModelBytes * std::min(chunks * columns, bytes);
   const std::uint64_t layouts = 2 * (2 * columns + 16);
   // Arrays behind the first are as long as it takes for their blocks to be within a share of them.
   const std::uint64_t more_arrays = options.layout ? 0 : bytes / 16;
   std::uint64_t metadata = kForeignMetadata;
   for (const MetadataEntry& entry : options.metadata)
     metadata += 2 + 3 + entry.key.size() + entry.value.size();
-  return bytes + 2 * metadata + 4 * (bytes / kShortestPart) +
-         chunks * (kChunkFraming + kModelBytes * columns) + layouts + kStreamFraming + more_arrays;
+  return bytes + 2 * metadata + 4 * (bytes / kShortestPart) + chunks * kChunkFraming + models +
+         layouts + kStreamFraming + more_arrays;
 }
 
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,

@@ -86,6 +86,15 @@ TEST(StreamContract, TheBoundHoldsForTheChunksWithMostFraming) {
 
   options = in_chunks("u8", 1, Coder::raw);
   EXPECT_LE(compress(random_bytes(999), options).value().size(), compress_bound(999, options));
+
+  // A chunk has no more columns than bytes, so the bound of tiny ones stays within some times the input.
+  options.layout->columns.assign(64, {ValueType::u8, 1, false});
+  options.chunk_bytes = 64;
+  options.coder = {};
+  EXPECT_LE(compress(random_bytes(6400), options).value().size(), compress_bound(6400, options));
+  options.layout.reset();
+  EXPECT_LE(compress(random_bytes(6400), options).value().size(), compress_bound(6400, options));
+  EXPECT_LE(compress_bound(1 << 20, options), 20u << 20);
 }
 
 /// A WAV file whose data chunk says that it is empty, and so it is if the file is as long as its head
