@@ -207,6 +207,23 @@ __device__ bool needs_starts(const MeasureSegmentsArgs& args, std::uint32_t c, b
   return false;
 }
 
+/// Stores `count` numbers from `first` on, `step` apart, two at a time. The whole block calls it.
+__device__ void store_steps(std::uint64_t* out, std::uint32_t count, std::uint64_t first,
+                            std::uint32_t step) {
+  const std::uint32_t lead = (reinterpret_cast<std::uintptr_t>(out) & 15) != 0 && count > 0 ? 1 : 0;
+  const std::uint32_t pairs = (count - lead) / 2;
+  const std::uint64_t from = first + std::uint64_t{lead} * step;
+  auto* const to = reinterpret_cast<ulonglong2*>(out + lead);
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x; i < pairs; i += blockDim.x) {
+    const std::uint64_t number = from + std::uint64_t{2 * i} * step;
+    __stcs(to + i, make_ulonglong2(number, number + step));
+  }
+  if (threadIdx.x == 0 && lead > 0) out[0] = first;
+  if (threadIdx.x == 0 && lead + 2 * pairs < count)
+    out[count - 1] = first + std::uint64_t{count - 1} * step;
+}
+
 /// The same of lengths that are all equal. Returns what they add up to.
 __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_starts,
                                        std::uint32_t& heads) {
@@ -215,13 +232,9 @@ __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_sta
   for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && length > 0 && has_starts;
        i += blockDim.x)
     chunk.starts[i] = i * length;
-  for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && chunk.offsets != nullptr;
-       i += blockDim.x) {
-    if (i >= begins_at)
-      __stcs(reinterpret_cast<unsigned long long*>(chunk.offsets + (i - begins_at)),
-             static_cast<unsigned long long>(chunk.first_record) +
-                 static_cast<unsigned long long>(i) * length);
-  }
+  if (chunk.offsets != nullptr)
+    store_steps(chunk.offsets, chunk.num_lengths - begins_at,
+                chunk.first_record + begins_at * length, length);
   heads = length > 0 ? chunk.num_lengths : 0;
   return static_cast<std::uint64_t>(chunk.num_lengths) * length;
 }
