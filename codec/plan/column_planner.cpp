@@ -275,8 +275,10 @@ class ColumnPlanner {
     for (int lane = 0; lane < column_.column.tuple; ++lane)
       highest[lane] =
           static_cast<std::uint8_t>(std::min(packed.orders[lane] + 1, effort().max_order));
-    return choose_symbol_orders(source_of(packed), settings_.order, highest, groups, workers_,
-                                work);
+    const ByteSymbols bytes =
+        settings_.level > kDeviceLevel ? ByteSymbols::one_by_one : ByteSymbols::classes;
+    return choose_symbol_orders(source_of(packed), settings_.order, highest, groups, bytes,
+                                workers_, work);
   }
 
   // The front that suits pack, with the orders that suit the coder.
@@ -410,6 +412,15 @@ class ColumnPlanner {
         ColumnModel plain = packed;
         plain.front.num_strides = fewer;
         candidates.push_back(candidate_of(coder, plain, &of_plain));
+      }
+      // Bytes that are no numbers have no strides that symbols like: there a sample decides without a trial.
+      if (fewer > 0 && packed.front.num_strides > 0 && value_bytes(column_.column.type) == 1) {
+        ColumnModel plain = packed;
+        plain.front.num_strides = 0;
+        const Candidate other = candidate_of(coder, plain, nullptr);
+        if (other.bits > 0 && other.bits < candidates.front().bits &&
+            other.bits < candidates.back().bits)
+          candidates = {other};
       }
       const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
       if (auto few = candidate_of_few(candidates.front(), packed)) candidates.push_back(*few);

@@ -163,8 +163,8 @@ class ColumnExplainer {
                                                                     AnsEffort{})}};
       std::uint8_t highest[kMaxTuple];
       std::fill_n(highest, column_.column.tuple, std::uint8_t{kMaxOrder});
-      const LaneOrders lanes =
-          choose_symbol_orders({column_, model.front}, std::nullopt, highest, kAllGroups, workers_);
+      const LaneOrders lanes = choose_symbol_orders({column_, model.front}, std::nullopt, highest,
+                                                    kAllGroups, ByteSymbols::one_by_one, workers_);
       std::copy_n(lanes.orders, column_.column.tuple, model.front.orders);
       info.orders.assign(lanes.orders, lanes.orders + column_.column.tuple);
       ColumnSection section;

@@ -24,11 +24,15 @@ constexpr int kPercentOfBytes =
     98;  // of others, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2;
+// Shorter sequences behind strides are mostly of small residuals, which symbols take as well.
+constexpr std::uint64_t kShortestStridedMatch = 8;
 // About what it takes to see whether frames are worth trials, and to make those of stretches; the rest is
 // one of the whole column.
 constexpr double kShareOfLook = 0.2, kShareOfStretches = 0.2;
 // About what finding the orders of planes takes of all the trials, and what the quick ones take.
 constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
+// Stretches err by less than this part of two arrangements, or of more strides and fewer.
+constexpr std::uint64_t kCloseKindShare = 8;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
 // Of what is expected of the others: they seldom take so much less than that.
 constexpr std::uint64_t kClearPercent = 60;
@@ -53,15 +57,17 @@ class FrameTrials {
     // No limit that `choose` may find is higher.
     const std::uint64_t packed = packed_ranges(of_look);
     const std::uint64_t highest = limit_against(packed, packed);
-    never_repeats_ = !seems_to_repeat(highest, of_look);
-    if (never_repeats_) return false;
+    if (!seems_to_repeat(highest, of_look)) {
+      std::erase_if(*looks_, [](const Look& at) { return !at.known.empty(); });
+      return false;
+    }
     const std::uint64_t expected = share_of(ranges_, packed, expected_bytes());
     const std::uint64_t limit = std::min(highest, expected * kClearPercent / 100);
     if (limit <= kShortestFrame || !seems_to_repeat(limit, of_look)) return false;
     quick_ = rank_all(policy_.quick, highest, of_trials, 1 - kShareOfOrders);
     const Ranked& best = quick_->ranking.front();
     if (best.bytes >= limit) return false;
-    const ColumnModel& frames = quick_->candidates[best.candidate];
+    const ColumnModel& frames = best_of_close(*quick_, of_trials);
     ColumnSection section = std::move(quick_->frames);
     if (section.bytes.empty() && choice_.bytes_to_beat_ != kNothingToBeat) {
       section = try_whole(frames, &of_trials);
@@ -80,10 +86,10 @@ class FrameTrials {
     const std::uint64_t limit = limit_against(bytes_of_others(ranges_, packed, made), packed);
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (is_made(made) && !whole && (never_repeats_ || !seems_to_repeat(limit, of_look)) &&
+    if (is_made(made) && !whole && !settings_.plain_bytes && !seems_to_repeat(limit, of_look) &&
         !planes_are_short(limit, of_look))
       return;
-    residuals_ = {};  // of high levels they are the whole column
+    looks_.reset();  // of high levels they hold the whole column
     Trials trials = quick_ ? std::move(*quick_)
                            : rank_all(whole ? policy_.levels : policy_.quick, limit, of_trials,
                                       whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
@@ -95,7 +101,9 @@ class FrameTrials {
         least > choice_.bytes_to_beat_ + choice_.bytes_to_beat_ / kHopelessShare)
       return;
     const std::uint64_t close_to_limit = limit + limit / policy_.close_share;
-    if (is_made(made) && !whole && least >= close_to_limit) return;
+    const bool learns =
+        least >= close_to_limit && is_made(made) && is_less_of_all(trials, made, of_trials);
+    if (is_made(made) && !whole && least >= close_to_limit && !learns) return;
     const std::uint64_t close = least + least / policy_.doubt_share;
     const auto doubtful = [&](const Ranked& ranked) { return ranked.bytes <= close; };
     const auto finalists =
@@ -104,8 +112,8 @@ class FrameTrials {
       ranking.resize(std::min(finalists, policy_.most_finalists));
       rank(policy_.levels, limit, trials, of_trials, 1 - kShareOfOrders - kShareOfQuickTrials);
     }
-    const ColumnModel& best = trials.candidates[ranking.front().candidate];
-    if (!is_whole(ranges_) && is_made(made) && ranking.front().bytes < close_to_limit) {
+    const ColumnModel& best = best_of_close(trials, of_trials);
+    if (!is_whole(ranges_) && is_made(made) && (learns || ranking.front().bytes < close_to_limit)) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       trials.frames = try_whole(best, &of_column);
       if (trials.frames.size() >= choice_.bytes_to_beat_) return;
@@ -228,10 +236,15 @@ class FrameTrials {
     }
   }
 
-  // Maps and strides that zstd may like: those of pack, and none with each map.
+  // Maps and strides that zstd may like: those of pack, if there is time its first stride alone, which breaks fewer sequences that
+  // repeat, and none with each map.
   std::vector<Front> all_fronts() const {
     const Front& packed = by_widths_.front;
     std::vector<Front> fronts{packed};
+    if (policy_.every_front && packed.num_strides > 1) {
+      fronts.push_back(packed);
+      fronts.back().num_strides = 1;
+    }
     for (const Front& plain : by_widths_.plain.fronts) {
       if (settings_.order || (plain.map != ValueMap::none && !policy_.every_front)) continue;
       if (packed.map == plain.map && packed.num_strides == 0) continue;
@@ -326,6 +339,49 @@ class FrameTrials {
     return trials;
   }
 
+  // Of the best and of those otherwise arranged, or with more strides or fewer, that take little more: the one by which all of
+  // the column takes least, quickly tried. What comes again from far away does not show in stretches.
+  const ColumnModel& best_of_close(const Trials& trials, Work& work) const {
+    std::vector<Ranked> close;
+    const auto model = [&](const Ranked& ranked) -> const ColumnModel& {
+      return trials.candidates[ranked.candidate];
+    };
+    const std::uint64_t least = trials.ranking.front().bytes;
+    for (const Ranked& ranked : trials.ranking) {
+      if (ranked.bytes > least + least / kCloseKindShare) break;
+      const auto is_alike = [&](const Ranked& other) {
+        return model(other).section.arrangement == model(ranked).section.arrangement &&
+               model(other).front.num_strides == model(ranked).front.num_strides;
+      };
+      if (std::none_of(close.begin(), close.end(), is_alike)) close.push_back(ranked);
+    }
+    if (is_whole(ranges_) || close.size() == 1) return model(close.front());
+    const TupleRange all{0, column_.records};
+    workers_.for_each(close.size(), [&](std::size_t i) {
+      WorkPart of_trial(&work, kShareOfQuickTrials / static_cast<double>(close.size()));
+      close[i].bytes =
+          try_frames(column_, model(close[i]), {&all, 1}, policy_.quick, &of_trial).bytes.size();
+    });
+    return model(*std::min_element(close.begin(), close.end()));
+  }
+
+  // Whether all of the column may take less than the others, even if stretches do not: if the last of them takes little behind
+  // the others, what comes behind that may take as little.
+  bool is_less_of_all(const Trials& trials, const ColumnSection& made, Work& work) const {
+    if (ranges_.size() < 2) return false;
+    WorkPart of_trial(&work, kShareOfQuickTrials);
+    const Ranked& best = trials.ranking.front();
+    const std::span before(ranges_.data(), ranges_.size() - 1);
+    const std::uint64_t bytes_before =
+        try_frames(column_, trials.candidates[best.candidate], before, policy_.quick, &of_trial)
+            .bytes.size();
+    const std::uint64_t of_last = best.bytes - std::min(best.bytes, bytes_before);
+    const std::uint64_t left = column_.records - tuples_of(ranges_);
+    const std::uint64_t expected = best.bytes + of_last * left / ranges_.back().count;
+    return expected < choice_.bytes_to_beat_ &&
+           (made.bytes.empty() || expected < choice_.limit(made.size()));
+  }
+
   // Whether something without frames is known, and not only expected of pack.
   bool is_made(const ColumnSection& made) const {
     return !made.bytes.empty() || choice_.bytes_to_beat_ != kNothingToBeat;
@@ -366,40 +422,72 @@ class FrameTrials {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(packed) * whole / all);
   }
 
-  // Whether enough values are in such sequences that repeat.
-  bool enough_repeat(const Repetition& looked_for, Work& look) {
-    const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& other) {
-      return other.looked_for.skipped_bits == looked_for.skipped_bits &&
-             other.looked_for.length == looked_for.length;
-    });
-    if (known != known_.end()) return known->enough_repeat;
-    WorkPart of_bytes(&look, 0.1), of_values(&look, 0.2);
-    if (residuals_.empty()) {
-      const ColumnModel model{.front = by_widths_.plain.best_front(),
-                              .section = {.coder = kFrameCoder}};
-      residuals_ =
+  // Residuals of the ranges, or the bytes of them, and which sequences enough of them lie in.
+  struct Look {
+    const Front* front;
+    int value_bytes;
+    std::vector<unsigned char> residuals = {};
+    struct Known {
+      Repetition looked_for;
+      bool enough_repeat;
+    };
+    std::vector<Known> known = {};
+  };
+
+  // Residuals without strides; with those that there are; bytes, where no differences are taken: what repeats, such as text or
+  // instructions, may begin at any of them.
+  std::vector<Look> all_looks() const {
+    const Front& plain = by_widths_.plain.best_front();
+    const int bytes = value_bytes(column_.column.type);
+    std::vector<Look> looks{{.front = &plain, .value_bytes = bytes}};
+    if (by_widths_.front.num_strides > 0)
+      looks.push_back({.front = &by_widths_.front, .value_bytes = bytes});
+    if (bytes > 1 && has_orders(plain, column_.column.tuple, 0))
+      looks.push_back({.front = &plain, .value_bytes = 1});
+    return looks;
+  }
+
+  bool enough_repeat(Look& at, const Repetition& looked_for, Work& look) const {
+    const auto known =
+        std::find_if(at.known.begin(), at.known.end(), [&](const Look::Known& other) {
+          return other.looked_for.skipped_bits == looked_for.skipped_bits &&
+                 other.looked_for.length == looked_for.length;
+        });
+    if (known != at.known.end()) return known->enough_repeat;
+    WorkPart of_bytes(&look, 0.05), of_values(&look, 0.1);
+    if (at.residuals.empty()) {
+      const ColumnModel model{.front = *at.front, .section = {.coder = kFrameCoder}};
+      at.residuals =
           residual_bytes(ResidualSource(column_, model.front), ranges_, model, workers_, &of_bytes);
     }
-    const std::uint64_t values = tuples_of(ranges_) * column_.column.tuple;
-    const bool enough = repeats(residuals_, value_bytes(column_.column.type), looked_for,
+    const std::uint64_t values = at.residuals.size() / static_cast<std::uint64_t>(at.value_bytes);
+    const bool enough = repeats(at.residuals, at.value_bytes, looked_for,
                                 values / policy_.repeated_share, &of_values);
-    known_.push_back({looked_for, enough});
+    at.known.push_back({looked_for, enough});
     return enough;
   }
 
-  // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
-  // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
-  bool seems_to_repeat(std::uint64_t limit, Work& look) {
-    const std::uint64_t values = tuples_of(ranges_) * column_.column.tuple;
+  // Whether sequences repeat, or the upper halves of their values, that are long enough for a frame to take fewer bits than
+  // `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
+  bool seems_to_repeat(Look& at, std::uint64_t limit, Work& look) const {
+    const std::uint64_t bytes = tuples_of(ranges_) * column_.column.bytes();
+    const std::uint64_t values = bytes / static_cast<std::uint64_t>(at.value_bytes);
     // The lowest bit of a half is that of a sign.
     for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
       const std::uint64_t others = static_cast<std::uint64_t>(skipped) * values;
-      if (8 * limit <= others) break;
+      if (8 * limit <= others || skipped >= 8 * at.value_bytes) break;
       const std::uint64_t length = std::clamp(kMatchBits * values / (8 * limit - others),
                                               kShortestMatch, kLongestRepetition);
-      if (enough_repeat({skipped, length}, look)) return true;
+      if (at.front->num_strides > 0 && length < kShortestStridedMatch) break;
+      if (enough_repeat(at, {skipped, length}, look)) return true;
     }
     return false;
+  }
+
+  bool seems_to_repeat(std::uint64_t limit, Work& look) {
+    if (!looks_) looks_ = all_looks();
+    return std::any_of(looks_->begin(), looks_->end(),
+                       [&](Look& at) { return seems_to_repeat(at, limit, look); });
   }
 
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
@@ -423,16 +511,8 @@ class FrameTrials {
   const ZstdPolicy& policy_;
   Workers& workers_;
   std::vector<TupleRange> ranges_;
-  struct Known {
-    Repetition looked_for;
-    bool enough_repeat;
-  };
-
-  // What is known from an earlier look.
-  std::vector<unsigned char> residuals_;
-  std::vector<Known> known_;
+  std::optional<std::vector<Look>> looks_;
   std::optional<std::uint64_t> packed_;
-  bool never_repeats_ = false;  // enough for any limit
   std::optional<Trials> quick_;
 };
 

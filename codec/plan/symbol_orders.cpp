@@ -78,6 +78,41 @@ void count_group(Word* words, std::uint64_t count, int last, int value_bits, Cla
   count_classes(words, count, last, value_bits, counts);
 }
 
+// Of one-byte residuals each is counted by itself.
+constexpr int kByteValues = 256;
+
+struct ByteCounts {
+  static constexpr int kCopies = 2;  // as above
+
+  explicit ByteCounts(int last)
+      : counts(static_cast<std::size_t>(last + 1) * kCopies * kByteValues) {}
+  std::vector<std::uint32_t> counts;
+
+  std::uint32_t* of(int order) { return counts.data() + order * kCopies * kByteValues; }
+  void add(const ByteCounts& other) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+  }
+};
+
+// As above; `words` have the byte lowest.
+void count_bytes(const std::uint32_t* words, std::uint64_t count, int last, ByteCounts& counts) {
+  std::uint8_t bytes[kHistoryAndGroup];
+  const std::uint64_t all = kMaxOrder + count;
+  for (std::uint64_t i = 0; i < all; ++i) bytes[i] = static_cast<std::uint8_t>(words[i]);
+  for (int order = 0; order <= last; ++order) {
+    const std::uint8_t* const group = bytes + kMaxOrder - order;
+    std::uint32_t* const even = counts.of(order);
+    std::uint32_t* const odd = even + kByteValues;
+    for (std::uint64_t i = 0; i + 1 < count; i += 2) {
+      ++even[group[i]];
+      ++odd[group[i + 1]];
+    }
+    if (count % 2 == 1) ++even[group[count - 1]];
+    for (std::uint64_t i = 0; i + 1 < all - static_cast<std::uint64_t>(order); ++i)
+      bytes[i] = static_cast<std::uint8_t>(bytes[i + 1] - bytes[i]);
+  }
+}
+
 // The bits of a lane, if the sample is like the rest of it.
 std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
   std::uint64_t sampled = 0, bits = 0, bins = 0;
@@ -98,29 +133,32 @@ std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
   return (bits >> kFixedLog2Bits) * residuals / sampled + bins * kTableClassBits;
 }
 
-template <class Word>
-void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, OrderEffort effort,
-              Workers& workers, Work* work, LaneOrders& chosen) {
-  const Column& column = source.column().column;
-  const GroupSample sample = sample_groups(source.records(), column.tuple, effort.column_groups);
-  const int last = asked.value_or(effort.max_order);
-  ClassCounts counts(last);
-  std::mutex mutex;
-  workers.for_ranges(sample.count, kFewestGroups, work,
-                     [&](std::uint64_t begin, std::uint64_t end) {
-                       ClassCounts own(last);
-                       for_sampled_groups<Word>(
-                           source, lane, sample, begin, end, [&](Word* words, std::uint64_t count) {
-                             count_group(words, count, last, value_bits(column.type), own);
-                           });
-                       const std::lock_guard lock(mutex);
-                       counts.add(own);
-                     });
+// If each byte is a symbol, and if classes are, whichever is less: text has few bytes that are often far from 0.
+std::uint64_t bits_of_bytes(const std::uint32_t* counts, std::uint64_t residuals) {
+  std::uint32_t classes[kResidualClasses] = {};
+  std::uint64_t sampled = 0, bins = 0;
+  for (int byte = 0; byte < kByteValues; ++byte) {
+    const std::uint32_t count = counts[byte] + counts[kByteValues + byte];
+    const int residual = byte < kByteValues / 2 ? byte : byte - kByteValues;
+    classes[ResidualClasses::of(static_cast<std::uint32_t>(residual))] += count;
+    sampled += count;
+    bins += count > 0 ? 1 : 0;
+  }
+  std::uint64_t bits = sampled * fixed_log2(sampled);
+  for (int byte = 0; byte < kByteValues; ++byte)
+    if (const std::uint32_t count = counts[byte] + counts[kByteValues + byte]; count > 0)
+      bits -= count * fixed_log2(count);
+  return std::min((bits >> kFixedLog2Bits) * residuals / sampled + bins * kTableClassBits,
+                  bits_of(classes, residuals));
+}
+
+// Calls bits(order) for those that are looked at.
+template <class BitsOfOrder>
+void add_best_order(int lane, std::optional<int> asked, int last, LaneOrders& chosen,
+                    const BitsOfOrder& bits_at) {
   std::uint64_t least = ~std::uint64_t{0};
   for (int order = asked.value_or(0); order <= last; ++order) {
-    std::uint32_t of_order[kResidualClasses];
-    counts.add_up(order, of_order);
-    const std::uint64_t bits = bits_of(of_order, source.records());
+    const std::uint64_t bits = bits_at(order);
     if (bits >= least) continue;
     least = bits;
     chosen.orders[lane] = static_cast<std::uint8_t>(order);
@@ -128,17 +166,67 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
   chosen.bits += least;
 }
 
+// What add(words, count, counts) counts in the sampled groups.
+template <class Word, class Counts, class Add>
+Counts count_sample(const ResidualSource& source, int lane, int last, std::uint64_t column_groups,
+                    Workers& workers, Work* work, const Add& add) {
+  const GroupSample sample =
+      sample_groups(source.records(), source.column().column.tuple, column_groups);
+  Counts counts(last);
+  std::mutex mutex;
+  workers.for_ranges(
+      sample.count, kFewestGroups, work, [&](std::uint64_t begin, std::uint64_t end) {
+        Counts own(last);
+        for_sampled_groups<Word>(source, lane, sample, begin, end,
+                                 [&](Word* words, std::uint64_t count) { add(words, count, own); });
+        const std::lock_guard lock(mutex);
+        counts.add(own);
+      });
+  return counts;
+}
+
+template <class Word>
+void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, OrderEffort effort,
+              Workers& workers, Work* work, LaneOrders& chosen) {
+  const int last = asked.value_or(effort.max_order);
+  const int bits_of_value = value_bits(source.column().column.type);
+  auto counts =
+      count_sample<Word, ClassCounts>(source, lane, last, effort.column_groups, workers, work,
+                                      [&](Word* words, std::uint64_t count, ClassCounts& own) {
+                                        count_group(words, count, last, bits_of_value, own);
+                                      });
+  add_best_order(lane, asked, last, chosen, [&](int order) {
+    std::uint32_t of_order[kResidualClasses];
+    counts.add_up(order, of_order);
+    return bits_of(of_order, source.records());
+  });
+}
+
+void add_lane_of_bytes(const ResidualSource& source, int lane, std::optional<int> asked,
+                       OrderEffort effort, Workers& workers, Work* work, LaneOrders& chosen) {
+  const int last = asked.value_or(effort.max_order);
+  auto counts = count_sample<std::uint32_t, ByteCounts>(
+      source, lane, last, effort.column_groups, workers, work,
+      [&](const std::uint32_t* words, std::uint64_t count, ByteCounts& own) {
+        count_bytes(words, count, last, own);
+      });
+  add_best_order(lane, asked, last, chosen,
+                 [&](int order) { return bits_of_bytes(counts.of(order), source.records()); });
+}
+
 }  // namespace
 
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
                                 const std::uint8_t* highest, std::uint64_t column_groups,
-                                Workers& workers, Work* work) {
+                                ByteSymbols byte_symbols, Workers& workers, Work* work) {
   LaneOrders chosen;
   const Column& column = source.column().column;
   for (int lane = 0; lane < column.tuple; ++lane) {
     WorkPart of_lane(work, 1.0 / column.tuple);
     const OrderEffort effort{.max_order = highest[lane], .column_groups = column_groups};
-    if (value_bytes(column.type) == 8) {
+    if (value_bytes(column.type) == 1 && byte_symbols == ByteSymbols::one_by_one) {
+      add_lane_of_bytes(source, lane, asked, effort, workers, &of_lane, chosen);
+    } else if (value_bytes(column.type) == 8) {
       add_lane<std::uint64_t>(source, lane, asked, effort, workers, &of_lane, chosen);
     } else {
       add_lane<std::uint32_t>(source, lane, asked, effort, workers, &of_lane, chosen);

@@ -95,5 +95,26 @@ TEST(PlannerAns, IsChosenFromTheLevelOnThatTriesIt) {
         << level;
 }
 
+/// Lines of 70 of four letters: far from 0 and from each other, so that differences over some lines are narrower.
+Bytes lines_of_four_letters() {
+  Draws draws(8);
+  ValueBytes bytes(1);
+  for (int line = 0; line < 3000; ++line) {
+    for (int i = 0; i < 70; ++i) bytes.put("ACGT"[draws.below(4)]);
+    bytes.put('\n');
+  }
+  return bytes.bytes();
+}
+
+TEST(PlannerAns, BytesOfFewKindsAreSymbolsAsTheyAre) {
+  const Bytes letters = lines_of_four_letters();
+  for (const int level : {3, 5, 6, 8}) {
+    const auto model = plan_column(letters, "u8", at_level(level));
+    EXPECT_EQ(model.section.coder, Coder::ans) << level;
+    EXPECT_EQ(model.front.orders[0], 0) << level;
+    EXPECT_EQ(model.front.num_strides, 0) << level;
+  }
+}
+
 }  // namespace
 }  // namespace gdelta::test

@@ -1,6 +1,8 @@
 // Where zstd is planned, and in what form.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "codec/plan/planned_values.h"
 
 namespace gdelta::test {
@@ -178,6 +180,95 @@ TEST(PlannerZstd, TakesBytesThatAreNoNumbersAtTheFastestLevels) {
     EXPECT_FALSE(finds_phrases(coder(true))) << level;
     EXPECT_FALSE(finds_phrases(coder(false))) << level;
   }
+}
+
+Bytes bytes_of(const std::string& text) {
+  ValueBytes bytes(1);
+  for (const char letter : text) bytes.put(letter);
+  return bytes.bytes();
+}
+
+std::uint64_t planned_bytes(const Bytes& values, const char* record, int level,
+                            bool opaque = false) {
+  return encode_chunk(
+             values, layout_of(record), opaque,
+             plan_chunk(values, layout_of(record), opaque, at_level(level), Workers::alone()))
+      .size();
+}
+
+TEST(PlannerZstd, IsTriedBehindStridesThatMakeSequencesRepeat) {
+  std::string text;
+  for (int number = 1; number <= 50000; ++number) text += std::to_string(number) + '\n';
+  // ans takes 38 kB at -3 and 9 kB at -5, as it shows no sequence.
+  for (const int level : {3, 5, 6, 7, 8})
+    EXPECT_LT(planned_bytes(bytes_of(text), "u8", level), 2500) << level;
+}
+
+TEST(PlannerZstd, WhatRepeatsOnceInAStretchIsLessOfAllOfTheColumn) {
+  Draws draws(5);
+  ValueBytes values(2);
+  const auto period = draws.many_below(1000, 1 << 16);
+  for (int i = 0; i < 300000; ++i) values.put(period[static_cast<std::size_t>(i % 1000)]);
+  for (const int level : {3, 5, 6, 8})
+    EXPECT_LT(planned_bytes(values.bytes(), "u8", level), 2300) << level;
+}
+
+TEST(PlannerZstd, BytesThatAreNoNumbersTakeNoMoreAtHigherLevels) {
+  std::string text;
+  for (long number = 0; number < 40000; ++number) text += std::to_string(number * number) + '\n';
+  const std::uint64_t of_fastest = planned_bytes(bytes_of(text), "u8", 1, true);
+  for (const int level : {3, 4, 5, 6})
+    EXPECT_LE(planned_bytes(bytes_of(text), "u8", level, true), of_fastest) << level;
+}
+
+/// Phrases that begin at any byte, and some noise between them: of values as wide as they few repeat.
+Bytes phrases_of_bytes() {
+  constexpr std::size_t kLength = 8, kPhrases = 100;
+  Draws draws(6);
+  const auto words = draws.many_below(kLength * kPhrases, 1 << 8);
+  ValueBytes bytes(1);
+  for (int phrase = 0; phrase < 60000; ++phrase) {
+    const auto first = kLength * static_cast<std::size_t>(draws.below(kPhrases));
+    for (std::size_t i = 0; i < kLength; ++i) bytes.put(words[first + i]);
+    for (auto noise = draws.below(3); noise > 0; --noise) bytes.put(draws.below(1 << 8));
+  }
+  Bytes whole = bytes.bytes();
+  whole.resize(whole.size() / 8 * 8);
+  return whole;
+}
+
+TEST(PlannerZstd, PhrasesThatBeginAtAnyByteAreSeenInWiderValues) {
+  const Bytes values = phrases_of_bytes();
+  for (const int level : {3, 5, 6}) {
+    const auto model = plan_column(values, "i64", at_level(level));
+    EXPECT_EQ(model.section.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.section.arrangement, format::Arrangement::values) << level;
+  }
+}
+
+/// Phrases of values with upper bytes of zeros, most of which come again soon in the column, but not in a stretch.
+Bytes phrases_from_far_away() {
+  constexpr std::size_t kLength = 8, kPhrases = 1150;
+  Draws draws(7);
+  const auto words = draws.many_below(kLength * kPhrases, 1 << 16);
+  ValueBytes values(4);
+  for (int phrase = 0; phrase < 30000; ++phrase) {
+    const auto first = kLength * static_cast<std::size_t>(draws.below(kPhrases));
+    for (std::size_t i = 0; i < kLength; ++i) values.put(words[first + i]);
+  }
+  return values.bytes();
+}
+
+TEST(PlannerZstd, AllOfAColumnTellsTwoArrangementsApart) {
+  EXPECT_EQ(plan_column(phrases_from_far_away(), "i32", at_level(5)).section.arrangement,
+            format::Arrangement::values);
+}
+
+TEST(PlannerZstd, IsTriedWithTheFirstOfSeveralStridesAlone) {
+  std::string text;
+  for (int number = 1; number <= 50000; ++number) text += std::to_string(number) + '\n';
+  for (const int level : {7, 8})
+    EXPECT_LT(planned_bytes(bytes_of(text), "u8", level), 900) << level;
 }
 
 }  // namespace
