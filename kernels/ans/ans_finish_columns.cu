@@ -10,7 +10,7 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 32 * kMostFitTables;
+constexpr int kAnsFinishColumnsThreads = 32 * kMostFitTables;
 
 /// A bin that has residuals.
 template <class Word>
@@ -382,9 +382,10 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) finish_ans_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kAnsFinishColumnsThreads)
+    finish_ans_kernel(AnsEncodeArgs<Word> args) {
   auto& shared = *reinterpret_cast<FinishShared<Word>*>(device::dynamic_shared());
-  shared.log2.fill(kThreads);
+  shared.log2.fill(kAnsFinishColumnsThreads);
   __syncthreads();  // logarithms are there
   device::wait_for_predecessor();
   for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
@@ -401,7 +402,8 @@ cudaError_t launch_finish_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stre
   if (auto error = device::raise_shared_limit(finish_ans_kernel<Word>)) return error;
   constexpr std::uint32_t kMostBlocks = 1 << 16;
   return device::launch_after_with<finish_ans_kernel<Word>>(
-      min(args.num_tasks, kMostBlocks), kThreads, sizeof(FinishShared<Word>), stream, args);
+      min(args.num_tasks, kMostBlocks), kAnsFinishColumnsThreads, sizeof(FinishShared<Word>),
+      stream, args);
 }
 
 template cudaError_t launch_finish_ans(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

@@ -7,7 +7,7 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 32 * kMostFitTables;
+constexpr int kAnsFitCutsThreads = 32 * kMostFitTables;
 
 /// What a bin costs of a table's sample, of which `values` are left.
 template <class Word>
@@ -61,12 +61,12 @@ __device__ void choose_bins(const AnsFitCells<Word>& cells, const PackTask& task
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, 5)
+__global__ void __launch_bounds__(kAnsFitCutsThreads, 5)
     cut_ans_kernel(AnsEncodeArgs<Word> args, std::uint32_t first) {
   __shared__ CutShared<Word> shared;
-  shared.log2.fill(kThreads);
+  shared.log2.fill(kAnsFitCutsThreads);
   __syncthreads();  // fractions are there
-  for (std::uint32_t count = threadIdx.x; count <= kMostTableSample; count += kThreads)
+  for (std::uint32_t count = threadIdx.x; count <= kMostTableSample; count += kAnsFitCutsThreads)
     shared.count_logs[count] = static_cast<std::uint16_t>(count == 0 ? 0 : shared.log2.of(count));
   device::wait_for_predecessor();
   const std::uint32_t task = first + blockIdx.x;
@@ -80,7 +80,7 @@ template <class Word>
 cudaError_t launch_cut_ans(const AnsEncodeArgs<Word>& args, std::uint32_t first,
                            cudaStream_t stream) {
   return device::launch_after<cut_ans_kernel<Word>>(min(args.fit_columns, args.num_tasks - first),
-                                                    kThreads, stream, args, first);
+                                                    kAnsFitCutsThreads, stream, args, first);
 }
 
 template cudaError_t launch_cut_ans(const AnsEncodeArgs<std::uint32_t>&, std::uint32_t,

@@ -98,7 +98,7 @@ struct AnsBlockShared {
 
 /// What decoding a page moves on.
 template <class Offsets>
-struct AnsPageState {
+struct AnsDecodeState {
   const unsigned char* base;  // of the rings' places: at or before the page
   WordRing words;
   Offsets offsets;
@@ -171,8 +171,8 @@ constexpr std::uint32_t kMostPageBytes = 1u << 28;
 /// valid.
 template <class Offsets>
 __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShared<Offsets>& shared,
-                          const ColumnTask& task, const PageView& view, AnsPageState<Offsets>& page,
-                          AnsSelectors& selectors) {
+                          const ColumnTask& task, const PageView& view,
+                          AnsDecodeState<Offsets>& page, AnsSelectors& selectors) {
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
   const std::uint64_t head_bytes = device::warp_uniform(task.state_bytes) + shape.head_bytes();
@@ -211,7 +211,7 @@ __device__ bool ends_well(const Page& page) {
 template <class Tables, class Word, class Offsets>
 __device__ void decode_lane(const Tables& tables, AnsWarpShared<Offsets>& shared,
                             AnsSelectors& selectors, bool whole, int count,
-                            AnsPageState<Offsets>& page, Word (&values)[kAnsRun]) {
+                            AnsDecodeState<Offsets>& page, Word (&values)[kAnsRun]) {
   __pipeline_wait_prior(0);
   __syncwarp();  // what was asked for a lane ago is there for all, and the stage has been read
   page.words.land();
@@ -262,7 +262,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   const int num_tables = device::warp_uniform<int>(tables.num_tables);
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, device::warp_uniform<int>(tables.span_bits), num_tables);
-  AnsPageState<Offsets> page;
+  AnsDecodeState<Offsets> page;
   AnsSelectors selectors;
   page.slot_bits = device::warp_uniform<int>(tables.slot_bits);
   if (!open_page(shape, num_tables, shared, task, view, page, selectors)) {

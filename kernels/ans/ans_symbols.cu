@@ -10,7 +10,7 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 32 * kAnsPageWarps;
+constexpr int kAnsSymbolsThreads = 32 * kAnsPageWarps;
 
 // ---- Symbols
 
@@ -97,12 +97,13 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, 4) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kAnsSymbolsThreads, 4)
+    ans_symbols_kernel(AnsEncodeArgs<Word> args) {
   __shared__ AnsWarpSymbol symbols[kAnsNames];
   device::wait_for_predecessor();
   const auto enter = [&](std::uint32_t task) {
     const AnsEncodeTables<Word>& tables = args.tables[task];
-    for (int name = threadIdx.x; name < kAnsNames; name += kThreads)
+    for (int name = threadIdx.x; name < kAnsNames; name += kAnsSymbolsThreads)
       symbols[name] = tables.symbols[name];
   };
   for_each_bundle(
@@ -126,12 +127,12 @@ __device__ std::uint32_t page_bytes(const AnsEncodeArgs<Word>& args, std::uint32
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) choose_ans_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kAnsSymbolsThreads) choose_ans_kernel(AnsEncodeArgs<Word> args) {
   __shared__ std::uint32_t warp_sums[kAnsPageWarps];
   for (std::uint32_t t = blockIdx.x; t < args.num_tasks; t += gridDim.x) {
     const PackTask& task = args.tasks[t];
     std::uint32_t section_bytes = 0;
-    for (std::uint32_t first = 0; first < task.num_pages; first += kThreads) {
+    for (std::uint32_t first = 0; first < task.num_pages; first += kAnsSymbolsThreads) {
       const std::uint32_t page = first + threadIdx.x;
       const std::uint32_t mine = page < task.num_pages ? page_bytes(args, t, page) : 0;
       const std::uint32_t end = device::block_prefix(mine, warp_sums, section_bytes);
@@ -158,12 +159,12 @@ __global__ void __launch_bounds__(kThreads) choose_ans_kernel(AnsEncodeArgs<Word
 template <class Word>
 cudaError_t launch_ans_symbols(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  if (auto error =
-          device::launch_after<ans_symbols_kernel<Word>>(bundle_grid(args), kThreads, stream, args))
+  if (auto error = device::launch_after<ans_symbols_kernel<Word>>(bundle_grid(args),
+                                                                  kAnsSymbolsThreads, stream, args))
     return error;
   constexpr std::uint32_t kMostBlocks = 1 << 16;
-  return device::launch_kernel(choose_ans_kernel<Word>, min(args.num_tasks, kMostBlocks), kThreads,
-                               stream, args);
+  return device::launch_kernel(choose_ans_kernel<Word>, min(args.num_tasks, kMostBlocks),
+                               kAnsSymbolsThreads, stream, args);
 }
 
 template cudaError_t launch_ans_symbols(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

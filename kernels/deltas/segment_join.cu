@@ -21,10 +21,10 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr int kBlocksPerSm = 4;
-constexpr std::uint32_t kMostBlocks = 4096;
+constexpr int kSegmentJoinThreads = 256;
+constexpr int kWarps = kSegmentJoinThreads / 32;
+constexpr int kSegmentJoinBlocksPerSm = 4;
+constexpr std::uint32_t kSegmentJoinMostBlocks = 4096;
 // Of the sums along heads that are words.
 constexpr int kWordThreads = 512, kWordBlocksPerSm = 2;
 // There are parts for so many times the blocks that the device holds: not all take the same time.
@@ -32,10 +32,10 @@ constexpr int kRounds = 4;
 constexpr int kAhead = 8;  // loads of a thread that are on their way together
 
 template <class Word>
-constexpr int kTileValues = 64 * kThreads / sizeof(Word);
+constexpr int kTileValues = 64 * kSegmentJoinThreads / sizeof(Word);
 /// Tuples of a run are so many, or a few more in tuples of many lanes.
 template <class Word, bool kOneLane>
-constexpr int kMostRunTuples = kOneLane ? kTileValues<Word> / kThreads : 32;
+constexpr int kMostRunTuples = kOneLane ? kTileValues<Word> / kSegmentJoinThreads : 32;
 /// A tile of one lane has the most tuples.
 template <class Word>
 constexpr int kTileWords = kTileValues<Word> / 32;
@@ -62,8 +62,8 @@ struct JoinShared {
   std::uint32_t heads[kTileWords<Word> + 1];     // a bit for each tuple of the tile
   std::uint32_t heads_before[kTileWords<Word>];  // each word of bits
   std::uint32_t warp_heads[kWarps];
-  Word run_sums[kThreads];
-  int run_heads[kThreads];
+  Word run_sums[kSegmentJoinThreads];
+  int run_heads[kSegmentJoinThreads];
   Word states[kMaxDeltaOrder][kMaxLanes];  // at the end of the tile before
   std::uint8_t orders[kMaxLanes];
 
@@ -95,7 +95,7 @@ struct TileShape {
 
   __device__ explicit TileShape(int of_tuple) : tuple(kOneLane ? 1 : of_tuple) {
     tuples = kTileValues<Word> / tuple;
-    runs = kThreads / tuple;
+    runs = kSegmentJoinThreads / tuple;
     run_tuples = (tuples + runs - 1) / runs;
     run = static_cast<int>(threadIdx.x) / tuple;
     lane = static_cast<int>(threadIdx.x) - run * tuple;
@@ -131,7 +131,7 @@ __device__ RunSum<Word> runs_before(const TileShape<Word, kOneLane>& shape, RunS
     return join_runs<Word>({of_warps, warps_before != 0 ? 1 : 0},
                            {thread > 0 ? sum_before : Word{0}, head_before ? 1 : 0});
   } else {
-    for (int distance = shape.tuple; distance < kThreads; distance *= 2) {
+    for (int distance = shape.tuple; distance < kSegmentJoinThreads; distance *= 2) {
       shared.keep_run(id, run);
       __syncthreads();  // the sums of the step before are there
       if (id >= distance) run = join_runs(shared.run(id - distance), run);
@@ -215,7 +215,8 @@ __device__ void sum_tile(const TileShape<Word, kOneLane>& shape, int most_order,
 
 template <class Word>
 __device__ void clear_states(JoinShared<Word>& shared) {
-  for (int i = static_cast<int>(threadIdx.x); i < kMaxDeltaOrder * kMaxLanes; i += kThreads)
+  for (int i = static_cast<int>(threadIdx.x); i < kMaxDeltaOrder * kMaxLanes;
+       i += kSegmentJoinThreads)
     shared.states[i / kMaxLanes][i % kMaxLanes] = 0;
 }
 
@@ -247,15 +248,17 @@ struct JoinedColumn {
 template <class Word, class Load>
 __device__ void copy_to_tile(int count, int place, JoinShared<Word>& shared, const Load& load) {
   const int id = static_cast<int>(threadIdx.x);
-  for (int first = 0; first < count; first += kAhead * kThreads) {
+  for (int first = 0; first < count; first += kAhead * kSegmentJoinThreads) {
     Word* const to = shared.values + padded(place + first) + padded(id);
     Word loaded[kAhead];
 #pragma unroll
     for (int k = 0; k < kAhead; ++k)
-      if (first + id + k * kThreads < count) loaded[k] = load(first + id + k * kThreads);
+      if (first + id + k * kSegmentJoinThreads < count)
+        loaded[k] = load(first + id + k * kSegmentJoinThreads);
 #pragma unroll
     for (int k = 0; k < kAhead; ++k)
-      if (first + id + k * kThreads < count) to[padded(k * kThreads)] = loaded[k];
+      if (first + id + k * kSegmentJoinThreads < count)
+        to[padded(k * kSegmentJoinThreads)] = loaded[k];
   }
 }
 
@@ -279,7 +282,7 @@ __device__ void copy_residuals(const JoinedColumn& column, std::uint64_t first, 
 template <class Word, bool kOneLane>
 __device__ void sum_heads(const JoinedColumn& column, int order, JoinShared<Word>& shared) {
   const TileShape<Word, kOneLane> shape(column.tuple);
-  for (int w = static_cast<int>(threadIdx.x); w <= kTileWords<Word>; w += kThreads)
+  for (int w = static_cast<int>(threadIdx.x); w <= kTileWords<Word>; w += kSegmentJoinThreads)
     shared.heads[w] = 0;
   if (threadIdx.x < kMaxLanes) shared.orders[threadIdx.x] = static_cast<std::uint8_t>(order);
   clear_states(shared);
@@ -293,7 +296,7 @@ __device__ void sum_heads(const JoinedColumn& column, int order, JoinShared<Word
     __syncthreads();  // the tile is there, and what all tiles have in common
     sum_tile(shape, order, tuples, values, shared);
 #pragma unroll 8
-    for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads)
+    for (int v = static_cast<int>(threadIdx.x); v < values; v += kSegmentJoinThreads)
       store_value(column.residuals + (at + v) * column.value_bytes, column.value_bytes,
                   column.residuals_aligned, shared.values[padded(v)]);
     __syncthreads();  // the sums have been stored
@@ -305,15 +308,15 @@ template <class Word>
 __device__ std::uint32_t mark_heads(const JoinedColumn& column, std::uint32_t first, int tuples,
                                     std::uint32_t before, JoinShared<Word>& shared) {
   const int id = static_cast<int>(threadIdx.x);
-  for (int w = id; w <= kTileWords<Word>; w += kThreads) shared.heads[w] = 0;
+  for (int w = id; w <= kTileWords<Word>; w += kSegmentJoinThreads) shared.heads[w] = 0;
   __syncthreads();  // no bit is set
-  for (std::uint32_t head = before + id; head < column.heads; head += kThreads) {
+  for (std::uint32_t head = before + id; head < column.heads; head += kSegmentJoinThreads) {
     const std::uint32_t tuple = column.starts[head] - first;
     if (tuple >= static_cast<std::uint32_t>(tuples)) break;
     atomicOr(&shared.heads[tuple / 32], 1u << (tuple % 32));
   }
   __syncthreads();  // all bits are
-  static_assert(kTileWords<Word> <= kThreads);
+  static_assert(kTileWords<Word> <= kSegmentJoinThreads);
   std::uint32_t all = 0;
   const std::uint32_t own =
       id < kTileWords<Word> ? static_cast<std::uint32_t>(__popc(shared.heads[id])) : 0;
@@ -328,10 +331,11 @@ template <class Word, bool kOneLane>
 __device__ void store_tile(const JoinedColumn& column, const TileShape<Word, kOneLane>& shape,
                            std::uint32_t first, int values, const JoinShared<Word>& shared) {
   const int id = static_cast<int>(threadIdx.x);
-  const int step_tuples = kThreads / shape.tuple, step_lanes = kThreads % shape.tuple;
+  const int step_tuples = kSegmentJoinThreads / shape.tuple,
+            step_lanes = kSegmentJoinThreads % shape.tuple;
   int tuple = id / shape.tuple, lane = id % shape.tuple;
   const bool has_words = column.has_words<Word>();
-  for (int v = id; v < values; v += kThreads) {
+  for (int v = id; v < values; v += kSegmentJoinThreads) {
     unsigned char* const to = column.out +
                               static_cast<std::uint64_t>(first + tuple) * column.record_bytes +
                               lane * column.value_bytes;
@@ -446,7 +450,8 @@ __device__ int order_of_heads(const ColumnTask& task, const SegmentedChunk& chun
 
 /// A block a column.
 template <class Word, bool kOneLane>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
+__global__ void __launch_bounds__(kSegmentJoinThreads, kSegmentJoinBlocksPerSm)
+    sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
   __shared__ JoinShared<Word> shared;
   device::wait_for_predecessor();
@@ -483,7 +488,7 @@ __global__ void __launch_bounds__(kWordThreads, kWordBlocksPerSm)
 
 /// A block a part of a column.
 template <class Word, bool kOneLane>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kSegmentJoinThreads, kSegmentJoinBlocksPerSm)
     join_segments_kernel(JoinSegmentsArgs args, std::uint32_t parts) {
   device::start_successor();
   __shared__ JoinShared<Word> shared;
@@ -507,11 +512,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 template <class Word, bool kOneLane>
 cudaError_t launch_sum_heads(const JoinSegmentsArgs& args, int value_bytes, cudaStream_t stream) {
-  const std::uint32_t blocks = std::min(args.num_tasks, kMostBlocks);
+  const std::uint32_t blocks = std::min(args.num_tasks, kSegmentJoinMostBlocks);
   if (kOneLane && value_bytes == sizeof(Word))
     return device::launch_after<sum_head_words_kernel<Word>>(blocks, kWordThreads, stream, args,
                                                              device::spread_step(args.num_tasks));
-  return device::launch_after<sum_heads_kernel<Word, kOneLane>>(blocks, kThreads, stream, args);
+  return device::launch_after<sum_heads_kernel<Word, kOneLane>>(blocks, kSegmentJoinThreads, stream,
+                                                                args);
 }
 
 template <class Word, bool kOneLane>
@@ -519,13 +525,13 @@ cudaError_t launch_join(const JoinSegmentsArgs& args, int value_bytes, cudaStrea
   if (auto error = launch_sum_heads<Word, kOneLane>(args, value_bytes, stream)) return error;
   constexpr auto kKernel = join_segments_kernel<Word, kOneLane>;
   int resident = 0;
-  if (auto error = device::resident_blocks<kKernel>(kThreads, resident)) return error;
+  if (auto error = device::resident_blocks<kKernel>(kSegmentJoinThreads, resident)) return error;
   const auto wanted = static_cast<std::uint32_t>(kRounds * resident);
   const std::uint32_t parts = std::max(1u, wanted / args.num_tasks);
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
   return device::launch_after<kKernel>(
-      static_cast<unsigned>(std::min<std::uint64_t>(items, kMostBlocks)), kThreads, stream, args,
-      parts);
+      static_cast<unsigned>(std::min<std::uint64_t>(items, kSegmentJoinMostBlocks)),
+      kSegmentJoinThreads, stream, args, parts);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr int kThreadsPerSm = 2048;
 constexpr std::uint64_t kManyLengths = 32768;  // of a chunk, on average
 constexpr int kRun = 4;                        // neighbouring lengths, which a thread takes
 constexpr int kWarpLengths = 32 * kRun;
-constexpr std::uint32_t kMostBlocks = 1056;
+constexpr std::uint32_t kSegmentMeasureMostBlocks = 1056;
 
 // Records are counted up to here, more than a chunk has.
 constexpr std::uint32_t kMostRecords = 1u << 30;
@@ -282,7 +282,7 @@ cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, std::uint64
   const auto launch = [&](auto threads) {
     constexpr int kThreads = decltype(threads)::value;
     return device::launch_after<measure_segments_kernel<kThreads>>(
-        std::min(args.num_chunks, kMostBlocks), kThreads, stream, args,
+        std::min(args.num_chunks, kSegmentMeasureMostBlocks), kThreads, stream, args,
         device::spread_step(args.num_chunks));
   };
   return num_lengths / args.num_chunks >= kManyLengths

@@ -11,11 +11,11 @@ namespace {
 
 // ---- Policy: changes speed, never bytes
 
-constexpr int kThreads = 512;
-constexpr int kBlocksPerSm = 2;
+constexpr int kStridePairsThreads = 512;
+constexpr int kStridePairsBlocksPerSm = 2;
 constexpr std::uint32_t kRoundBytes = 1 << 17;  // of values
 
-using Rounds = StrideRounds<kThreads, false>;
+using Rounds = StrideRounds<kStridePairsThreads, false>;
 
 /// Tuples of a round: whole tiles of the link that is undone first, if its columns go together.
 template <int ValueBytes>
@@ -39,7 +39,7 @@ __device__ void undo_pair(Rounds::Shared& shared, const ColumnTask& task,
   }
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kStridePairsThreads, kStridePairsBlocksPerSm)
     stride_pairs_kernel(const ColumnTask* tasks, const LaneMaps* all_maps,
                         std::uint32_t num_tasks) {
   device::start_successor();
@@ -68,8 +68,8 @@ cudaError_t launch_stride_pairs(const ColumnTask* tasks, const LaneMaps* lane_ma
   if (num_tasks == 0) return cudaSuccess;
   constexpr std::uint32_t kMostBlocks = 1 << 14;
   return device::launch_after<stride_pairs_kernel>(
-      num_tasks < kMostBlocks ? num_tasks : kMostBlocks, kThreads, stream, tasks, lane_maps,
-      num_tasks);
+      num_tasks < kMostBlocks ? num_tasks : kMostBlocks, kStridePairsThreads, stream, tasks,
+      lane_maps, num_tasks);
 }
 
 }  // namespace gdelta::cuda

@@ -10,15 +10,15 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 512;
-constexpr int kBlocksPerSm = 2;
+constexpr int kStrideUndoThreads = 512;
+constexpr int kStrideUndoBlocksPerSm = 2;
 constexpr std::uint32_t kMostRows = 1 << 14;  // blocks side by side; each takes a task at a time
 constexpr int kTeam = 8;  // blocks, a cluster, that share a task where there are few tasks
 
 template <class Values, int kBlocks>
 __device__ void undo_link(const ColumnTask& task, const LaneMaps* lane_maps, int link,
                           const TeamPlace<kBlocks>& place,
-                          Sums<typename Values::Word, kThreads, kBlocks>& sums) {
+                          Sums<typename Values::Word, kStrideUndoThreads, kBlocks>& sums) {
   const std::uint32_t stride = task.strides[link].stride;
   const int order = static_cast<int>(task.strides[link].order);
   Walk<Values> walk{.task = task,
@@ -33,23 +33,23 @@ __device__ void undo_link(const ColumnTask& task, const LaneMaps* lane_maps, int
   // Orders of strides are seldom more than one, so each is a walk of its own.
   for (int k = 1; k <= order; ++k) {
     walk.last = link == 0 && k == order;
-    if (walk.columns > most_together(kThreads) / walk.kAcross) {
-      walk_down<kThreads>(walk, place);
+    if (walk.columns > most_together(kStrideUndoThreads) / walk.kAcross) {
+      walk_down<kStrideUndoThreads>(walk, place);
     } else if (kBlocks > 1 || place.rank == 0) {
-      walk_in_tiles<kThreads>(walk, place, sums);
+      walk_in_tiles<kStrideUndoThreads>(walk, place, sums);
     }
   }
 }
 
 template <int kBlocks>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kStrideUndoThreads, kStrideUndoBlocksPerSm)
     stride_undo_kernel(const ColumnTask* tasks, const LaneMaps* all_maps, std::uint32_t num_tasks,
                        int link, bool pairs_are_undone) {
   device::start_successor();
   __shared__ union {
-    Sums<std::uint32_t, kThreads, kBlocks> of_words;
-    Sums<std::uint64_t, kThreads, kBlocks> of_longs;
-    Sums<Quad, kThreads, kBlocks> of_quads;
+    Sums<std::uint32_t, kStrideUndoThreads, kBlocks> of_words;
+    Sums<std::uint64_t, kStrideUndoThreads, kBlocks> of_longs;
+    Sums<Quad, kStrideUndoThreads, kBlocks> of_quads;
   } sums;
   if constexpr (kBlocks > 1) device::cluster_arrive();  // this block runs and can be written to
   const TeamPlace<kBlocks> place = kBlocks > 1 ? TeamPlace<kBlocks>{blockIdx.x % kBlocks, kBlocks}
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 cudaError_t launch_by_teams(const ColumnTask* tasks, const LaneMaps* lane_maps,
                             std::uint32_t num_tasks, int link, cudaStream_t stream) {
   return device::launch_clusters_after<stride_undo_kernel<kTeam>>(
-      num_tasks, kTeam, kThreads, stream, tasks, lane_maps, num_tasks, link, false);
+      num_tasks, kTeam, kStrideUndoThreads, stream, tasks, lane_maps, num_tasks, link, false);
 }
 
 // Columns of a stride that threads walk down alone are shared by as many blocks as there is room for.
@@ -95,8 +95,8 @@ cudaError_t launch_by_blocks(const ColumnTask* tasks, const LaneMaps* lane_maps,
                              cudaStream_t stream) {
   const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
                   num_tasks < most_blocks ? most_blocks / num_tasks : 1);
-  return device::launch_after<stride_undo_kernel<1>>(grid, kThreads, stream, tasks, lane_maps,
-                                                     num_tasks, link, true);
+  return device::launch_after<stride_undo_kernel<1>>(grid, kStrideUndoThreads, stream, tasks,
+                                                     lane_maps, num_tasks, link, true);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_map
   for (int link = pairs ? 1 : 0; link >= 0; --link) {
     if (auto error = by_teams ? launch_by_teams(tasks, lane_maps, num_tasks, link, stream)
                               : launch_by_blocks(tasks, lane_maps, num_tasks,
-                                                 kBlocksPerSm * processors, link, stream))
+                                                 kStrideUndoBlocksPerSm * processors, link, stream))
       return error;
   }
   return cudaSuccess;

@@ -9,10 +9,10 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 1024;
-constexpr int kWarps = kThreads / 32;
-constexpr int kEach = 8;      // consecutive items of a thread
-static_assert(kWarps == 32);  // a warp scans the sums of all warps
+constexpr int kCountPagesThreads = 1024;
+constexpr int kCountPagesWarps = kCountPagesThreads / 32;
+constexpr int kEach = 8;                // consecutive items of a thread
+static_assert(kCountPagesWarps == 32);  // a warp scans the sums of all warps
 
 __device__ void load_counts(const std::uint32_t* counts, bool whole, std::uint64_t left,
                             std::uint32_t (&mine)[kEach]) {
@@ -37,11 +37,11 @@ __device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
 
 /// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all.
 __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std::uint64_t* starts,
-                           std::uint64_t (&warp_sums)[2][kWarps]) {
+                           std::uint64_t (&warp_sums)[2][kCountPagesWarps]) {
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   std::uint64_t carry = 0;
   int turn = 0;
-  for (std::uint64_t first = 0; first < items; first += kThreads * kEach, turn ^= 1) {
+  for (std::uint64_t first = 0; first < items; first += kCountPagesThreads * kEach, turn ^= 1) {
     const std::uint64_t begin = first + kEach * of_block;
     const std::uint64_t left = begin < items ? items - begin : 0;
     const bool whole = left >= kEach;
@@ -77,12 +77,13 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
   if (of_block == 0) starts[items] = carry;
 }
 
-__global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
+__global__ void __launch_bounds__(kCountPagesThreads) count_pages_kernel(CountArgs args) {
   device::start_successor();
-  __shared__ std::uint64_t warp_sums[2][kWarps];
+  __shared__ std::uint64_t warp_sums[2][kCountPagesWarps];
   device::wait_for_predecessor();
   if (blockIdx.x == 0) {
-    for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kThreads) args.tickets[i] = 0;
+    for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kCountPagesThreads)
+      args.tickets[i] = 0;
     sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
   } else if (blockIdx.x == 1) {
     sum_counts(args.counts.map_pages, args.num_tasks, args.map_starts, warp_sums);
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
   const unsigned sums = args.counts.segment_pages == nullptr ? 4 : 5;
-  return device::launch_after<count_pages_kernel>(sums, kThreads, stream, args);
+  return device::launch_after<count_pages_kernel>(sums, kCountPagesThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -14,8 +14,8 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kWarps = 8, kThreads = 32 * kWarps;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kFindStridesWarps = 8, kFindStridesThreads = 32 * kFindStridesWarps;
+constexpr std::uint32_t kFindStridesMostBlocks = 1 << 16;
 constexpr StridePolicy kPolicy = level_policy(kDeviceLevel).strides;
 constexpr int kMostWindow = static_cast<int>(kPolicy.longest) + 1;
 constexpr int kMostLength = static_cast<int>(StrideWindows::most_length(kPolicy.longest));
@@ -45,7 +45,7 @@ struct SearchShared {
 template <class Word>
 struct FindShared {
   union {
-    LaneWeigher<Word, kWarps> weigher;
+    LaneWeigher<Word, kFindStridesWarps> weigher;
     SearchShared search;
   };
   std::uint32_t found[kMostFound];
@@ -71,7 +71,7 @@ class WindowLoader {
       std::uint32_t tuples[kPart];
 #pragma unroll
       for (int j = 0; j < kPart; ++j)
-        tuples[j] = min(first + (i * kPart + j) * kThreads + threadIdx.x, last);
+        tuples[j] = min(first + (i * kPart + j) * kFindStridesThreads + threadIdx.x, last);
       values_.load(tuples, words_[i]);
     }
   }
@@ -86,7 +86,7 @@ class WindowLoader {
     }
 #pragma unroll
     for (int i = 0; i < kParts * kPart; ++i) {
-      const int at = i * kThreads + static_cast<int>(threadIdx.x);
+      const int at = i * kFindStridesThreads + static_cast<int>(threadIdx.x);
       const Word word = words_[i / kPart][i % kPart];
       if (at >= static_cast<int>(windows_.length())) continue;
       if constexpr (sizeof(Word) == 8) {
@@ -101,7 +101,8 @@ class WindowLoader {
 
  private:
   static constexpr int kPart = 4;  // under way together
-  static constexpr int kParts = (kMostLength + kPart * kThreads - 1) / (kPart * kThreads);
+  static constexpr int kParts =
+      (kMostLength + kPart * kFindStridesThreads - 1) / (kPart * kFindStridesThreads);
 
   __device__ unsigned bits_of_differences() const {
     Word spread = 0;
@@ -123,9 +124,9 @@ class WindowLoader {
 
 // ---- Costs of distances
 
-/// Those that a thread compares by: `k` of a window and kThreads more each.
+/// Those that a thread compares by: `k` of a window and kFindStridesThreads more each.
 struct DistanceCosts {
-  static constexpr int kDistances = (kMostWindow + kThreads - 1) / kThreads;
+  static constexpr int kDistances = (kMostWindow + kFindStridesThreads - 1) / kFindStridesThreads;
   std::uint32_t of_values[kDistances] = {}, of_differences[kDistances] = {};
 
   __device__ void add(const std::uint32_t* window, const StrideWindows& windows) {
@@ -137,8 +138,9 @@ struct DistanceCosts {
       const std::uint32_t* const mine = window + threadIdx.x;
 #pragma unroll
       for (int i = 0; i < kDistances; ++i) {
-        if (i * kThreads + first_of_warp >= count) break;
-        const std::uint32_t word = mine[i * kThreads], before = mine[i * kThreads - 1];
+        if (i * kFindStridesThreads + first_of_warp >= count) break;
+        const std::uint32_t word = mine[i * kFindStridesThreads],
+                            before = mine[i * kFindStridesThreads - 1];
         of_values[i] += stride_cost_of(sample - word);
         of_differences[i] += stride_cost_of(grown - (word - before));
       }
@@ -151,7 +153,7 @@ struct DistanceCosts {
     if (threadIdx.x < 2) shared.signals[threadIdx.x].num_minima = 0;
 #pragma unroll
     for (int i = 0; i < kDistances; ++i) {
-      const std::uint32_t k = i * kThreads + threadIdx.x;
+      const std::uint32_t k = i * kFindStridesThreads + threadIdx.x;
       if (k >= count) continue;
       shared.signals[0].costs[count - k] = of_values[i];
       shared.signals[1].costs[count - k] = of_differences[i];  // the first value has none
@@ -162,7 +164,7 @@ struct DistanceCosts {
 
 /// Lists the minima of a signal that are worth a look, of distances less than `end`. The block calls it.
 __device__ void list_minima(SignalCosts& signal, std::uint32_t end, std::uint32_t limit) {
-  for (std::uint32_t stride = 2 + threadIdx.x; stride + 1 < end; stride += kThreads) {
+  for (std::uint32_t stride = 2 + threadIdx.x; stride + 1 < end; stride += kFindStridesThreads) {
     const std::uint32_t cost = signal.costs[stride];
     if (cost < limit && cost < signal.costs[stride - 1] && cost <= signal.costs[stride + 1])
       signal.minima[atomicAdd(&signal.num_minima, 1u)] = cost << 16 | stride;
@@ -306,10 +308,10 @@ __device__ std::uint32_t find_stride(const CutShape& shape, FindShared<Word>& sh
 }
 
 template <class Word>
-inline constexpr int kBlocks = sizeof(Word) == 8 ? 2 : 3;  // of a multiprocessor
+inline constexpr int kFindStridesBlocks = sizeof(Word) == 8 ? 2 : 3;  // of a multiprocessor
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
+__global__ void __launch_bounds__(kFindStridesThreads, kFindStridesBlocks<Word>)
     find_strides_kernel(const __grid_constant__ PlanStridesArgs args) {
   __shared__ FindShared<Word> shared;
   device::wait_for_predecessor();
@@ -332,12 +334,12 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
 cudaError_t launch_find_strides(const PlanStridesArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0 || args.found == nullptr) return cudaSuccess;
-  const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
+  const std::uint32_t grid = chunks < kFindStridesMostBlocks ? chunks : kFindStridesMostBlocks;
   const auto launch =
       args.shape.value_bytes == 8
           ? device::launch_after<find_strides_kernel<std::uint64_t>, PlanStridesArgs>
           : device::launch_after<find_strides_kernel<std::uint32_t>, PlanStridesArgs>;
-  return launch(grid, kThreads, stream, args);
+  return launch(grid, kFindStridesThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

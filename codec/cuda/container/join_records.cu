@@ -13,19 +13,20 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kJoinRecordsThreads = 256;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kBlocksPerSm = 4;  // multiprocessors hold too few threads for more
 #else
 constexpr int kBlocksPerSm = 6;
 #endif
-constexpr std::uint32_t kUsualStage = 32 << 10;
+constexpr std::uint32_t kJoinRecordsUsualStage = 32 << 10;
 // So many records are whole pieces of any column.
-constexpr std::uint32_t kEvenRecords = 16;
-constexpr std::uint32_t kMostStage = kEvenRecords * kMostJoinedBytes;
+constexpr std::uint32_t kJoinRecordsEvenRecords = 16;
+constexpr std::uint32_t kMostStage = kJoinRecordsEvenRecords * kMostJoinedBytes;
 
 std::uint32_t records_of_stretch(std::uint32_t record_bytes) {
-  return std::max(kUsualStage / record_bytes / kEvenRecords, 1u) * kEvenRecords;
+  return std::max(kJoinRecordsUsualStage / record_bytes / kJoinRecordsEvenRecords, 1u) *
+         kJoinRecordsEvenRecords;
 }
 
 /// What a block shares, cut from dynamic shared memory.
@@ -69,14 +70,14 @@ __device__ std::uint32_t tuple_bytes_of(const TableColumn& column) {
 /// Which pieces a thread stores: each `pieces` behind the one before it, and so many records, if those are whole ones. Then all
 /// of its pieces begin at the same byte of a record.
 struct PieceStep {
-  std::uint32_t pieces = kThreads;
+  std::uint32_t pieces = kJoinRecordsThreads;
   std::uint32_t records = 0;  // 0: where each begins is found anew
 
   __device__ explicit PieceStep(std::uint32_t record_bytes) {
     const std::uint32_t shared_bytes = min(record_bytes & -record_bytes, kJoinPiece);
     const std::uint32_t period = record_bytes / shared_bytes;  // pieces
-    if (period > kThreads) return;
-    pieces = kThreads / period * period;
+    if (period > kJoinRecordsThreads) return;
+    pieces = kJoinRecordsThreads / period * period;
     records = pieces / period * (kJoinPiece / shared_bytes);
   }
 };
@@ -101,9 +102,10 @@ class RecordJoiner {
       const TableColumn column = columns[c];
       const std::uint32_t tuple_bytes = tuple_bytes_of(column), begin = records * column.offset;
       units_ |= tuple_bytes;
-      for (std::uint32_t b = threadIdx.x; b < tuple_bytes; b += kThreads)
+      for (std::uint32_t b = threadIdx.x; b < tuple_bytes; b += kJoinRecordsThreads)
         shared.sources[column.offset + b] = make_source(begin + b, tuple_bytes);
-      for (std::uint32_t p = threadIdx.x; p < records * tuple_bytes / kJoinPiece; p += kThreads)
+      for (std::uint32_t p = threadIdx.x; p < records * tuple_bytes / kJoinPiece;
+           p += kJoinRecordsThreads)
         shared.owners[begin / kJoinPiece + p] = static_cast<std::uint16_t>(c);
     }
     if (threadIdx.x < args.num_columns) own_ = columns[threadIdx.x];
@@ -174,7 +176,7 @@ class RecordJoiner {
 
   __device__ void load() const {
     const std::uint32_t pieces = JoinShared::pieces(records_, args_.record_bytes);
-    for (std::uint32_t p = threadIdx.x; p < pieces; p += kThreads) {
+    for (std::uint32_t p = threadIdx.x; p < pieces; p += kJoinRecordsThreads) {
       const std::uint32_t c = shared_.owners[p], at = kJoinPiece * p;
       if (at < shared_.ends[c]) device::park(shared_.stage + p, shared_.from[c] + at);
     }
@@ -233,14 +235,14 @@ class RecordJoiner {
   const TableChunk* chunks_;  // of the call
   TableColumn own_{};         // number threadIdx.x
   std::uint32_t first_slot_;
-  std::uint32_t records_;    // of a stretch, a multiple of kEvenRecords
+  std::uint32_t records_;    // of a stretch, a multiple of kJoinRecordsEvenRecords
   std::uint32_t units_ = 0;  // all sizes of tuples: what divides this divides each of them
   SmallDivisor by_record_;
   PieceStep step_;
 };
 
 /// Chunks have `stretches` of so many records each, about: of longer ones a block takes each so many.
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kJoinRecordsThreads, kBlocksPerSm)
     join_records_kernel(const __grid_constant__ JoinRecordsArgs args, std::uint32_t records,
                         std::uint32_t stretches) {
   device::start_successor();
@@ -269,7 +271,7 @@ cudaError_t launch_join_records(const JoinRecordsArgs& args, std::uint64_t decod
       std::clamp((of_chunk + records - 1) / records, std::uint64_t{1}, kMostStretches));
   const std::uint64_t items = std::uint64_t{args.num_chunks} * stretches;
   return device::launch_after_with<join_records_kernel>(
-      static_cast<unsigned>(std::min(items, kMostBlocks)), kThreads,
+      static_cast<unsigned>(std::min(items, kMostBlocks)), kJoinRecordsThreads,
       JoinShared::bytes(records, args), stream, args, records, stretches);
 }
 

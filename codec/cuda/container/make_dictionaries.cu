@@ -25,11 +25,11 @@ namespace {
 
 /// Of a multiprocessor: one where it has room for one set, and as many threads together.
 template <class Word>
-constexpr int kBlocks = sizeof(Word) == 8 ? 1 : 2;
+constexpr int kMakeDictionariesBlocks = sizeof(Word) == 8 ? 1 : 2;
 template <class Word>
-constexpr std::uint32_t kThreads = 1024 / kBlocks<Word>;
+constexpr std::uint32_t kMakeDictionariesThreads = 1024 / kMakeDictionariesBlocks<Word>;
 template <class Word>
-constexpr std::uint32_t kWarps = kThreads<Word> / 32;
+constexpr std::uint32_t kMakeDictionariesWarps = kMakeDictionariesThreads<Word> / 32;
 constexpr std::uint32_t kAtOnce = 4;            // values that a thread asks for
 constexpr std::uint32_t kPoolBytes = 32 << 10;  // what steps use in turn
 constexpr std::uint32_t kTooMany = 1u << 31;    // different words, whatever is added
@@ -38,7 +38,7 @@ static_assert(kMostQuickEntries <= 1 << 16 && kMaxLanes <= 64);
 template <class Word>
 struct DictionaryShared {
   alignas(16) unsigned char pool[kPoolBytes];
-  TableShared<kWarps<Word>> table;
+  TableShared<kMakeDictionariesWarps<Word>> table;
   std::uint32_t sums[kWeighedOrders];
   std::uint32_t different;  // words of a set
   std::uint32_t taken;
@@ -148,9 +148,9 @@ class LaneDictionary {
   /// Puts all values into the set; false if they are too many.
   __device__ bool collect(std::uint32_t most) {
     if (threadIdx.x == 0) shared_.different = shared_.taken = 0;
-    set_.clear(threadIdx.x, kThreads<Word>);
+    set_.clear(threadIdx.x, kMakeDictionariesThreads<Word>);
     __syncthreads();  // the set is empty
-    constexpr std::uint32_t kStep = kWarps<Word> * kGroupValues;
+    constexpr std::uint32_t kStep = kMakeDictionariesWarps<Word> * kGroupValues;
     for (std::uint32_t first = device::warp_number() * kGroupValues;
          first < records_ && different() <= most; first += kStep)
       add_group(first, most);
@@ -162,12 +162,12 @@ class LaneDictionary {
   /// Sorts the set's words, and tells each its index.
   __device__ void sort() {
     for (std::uint32_t first = threadIdx.x; first <= set_size();
-         first += kAtOnce * kThreads<Word>) {
+         first += kAtOnce * kMakeDictionariesThreads<Word>) {
       Word words[kAtOnce];
       bool are_there[kAtOnce];
 #pragma unroll
       for (std::uint32_t k = 0; k < kAtOnce; ++k) {
-        const std::uint32_t place = first + k * kThreads<Word>;
+        const std::uint32_t place = first + k * kMakeDictionariesThreads<Word>;
         are_there[k] = place <= set_size() && set_.take(place, words[k]);
       }
 #pragma unroll
@@ -175,20 +175,23 @@ class LaneDictionary {
         if (are_there[k]) unsorted_[atomicAdd(&shared_.taken, 1u)] = as_.rank_of(words[k]);
     }
     __syncthreads();  // all words are there
-    BlockSort<Word, kPoolBytes / sizeof(Word), kThreads<Word>>(unsorted_, entries_,
-                                                               shared_.template as<Word>(), ranks_)
+    BlockSort<Word, kPoolBytes / sizeof(Word), kMakeDictionariesThreads<Word>>(
+        unsorted_, entries_, shared_.template as<Word>(), ranks_)
         .sort();
-    for (std::uint32_t first = threadIdx.x; first < entries_; first += kAtOnce * kThreads<Word>) {
+    for (std::uint32_t first = threadIdx.x; first < entries_;
+         first += kAtOnce * kMakeDictionariesThreads<Word>) {
       Word words[kAtOnce];
       std::uint32_t places[kAtOnce];
 #pragma unroll
       for (std::uint32_t k = 0; k < kAtOnce; ++k)
-        words[k] = as_.value_of(ranks_[min(first + k * kThreads<Word>, entries_ - 1)]);
+        words[k] =
+            as_.value_of(ranks_[min(first + k * kMakeDictionariesThreads<Word>, entries_ - 1)]);
       set_.find(words, places);
 #pragma unroll
       for (std::uint32_t k = 0; k < kAtOnce; ++k)
-        if (first + k * kThreads<Word> < entries_)
-          indices_[places[k]] = static_cast<std::uint16_t>(first + k * kThreads<Word>);
+        if (first + k * kMakeDictionariesThreads<Word> < entries_)
+          indices_[places[k]] =
+              static_cast<std::uint16_t>(first + k * kMakeDictionariesThreads<Word>);
     }
     __syncthreads();  // all have their index
   }
@@ -201,8 +204,9 @@ class LaneDictionary {
   __device__ void weigh() {
     const CutShape& shape = args_.shape;
     using Rows = CostRows<Word>;
-    constexpr std::uint32_t kWeighing =
-        kPoolBytes / sizeof(Rows) < kWarps<Word> ? kPoolBytes / sizeof(Rows) : kWarps<Word>;
+    constexpr std::uint32_t kWeighing = kPoolBytes / sizeof(Rows) < kMakeDictionariesWarps<Word>
+                                            ? kPoolBytes / sizeof(Rows)
+                                            : kMakeDictionariesWarps<Word>;
     const std::uint32_t warp = device::warp_number();
     if (threadIdx.x < kWeighedOrders) shared_.sums[threadIdx.x] = 0;
     Rows* const rows = shared_.template as<Rows>() + warp;
@@ -243,7 +247,8 @@ class LaneDictionary {
   __device__ void bring_indices() {
     if (room_ == nullptr) return;
     auto* const brought = reinterpret_cast<std::uint16_t*>(room_);
-    for (std::uint32_t place = threadIdx.x; place <= set_size(); place += kThreads<Word>)
+    for (std::uint32_t place = threadIdx.x; place <= set_size();
+         place += kMakeDictionariesThreads<Word>)
       brought[place] = indices_[place];
     indices_ = brought;
     __syncthreads();  // all are there
@@ -253,15 +258,16 @@ class LaneDictionary {
   __device__ void look_up() {
     bring_indices();
     const std::uint32_t tuple = args_.shape.tuple;
-    for (std::uint32_t first = threadIdx.x; first < records_; first += kAtOnce * kThreads<Word>) {
+    for (std::uint32_t first = threadIdx.x; first < records_;
+         first += kAtOnce * kMakeDictionariesThreads<Word>) {
       Word places[kAtOnce];
 #pragma unroll
       for (std::uint32_t i = 0; i < kAtOnce; ++i)
-        places[i] = words_[min(first + i * kThreads<Word>, records_ - 1) * tuple];
+        places[i] = words_[min(first + i * kMakeDictionariesThreads<Word>, records_ - 1) * tuple];
 #pragma unroll
       for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-        if (first + i * kThreads<Word> < records_)
-          words_[(first + i * kThreads<Word>)*tuple] = indices_[places[i]];
+        if (first + i * kMakeDictionariesThreads<Word> < records_)
+          words_[(first + i * kMakeDictionariesThreads<Word>)*tuple] = indices_[places[i]];
       }
     }
   }
@@ -307,17 +313,18 @@ __device__ void make_dictionaries(const MakeDictionariesArgs& args, std::uint32_
 
 /// A block takes each gridDim.x-th chunk: most have nothing for it, which its threads see side by side.
 template <class Word, bool kSetInShared>
-__global__ void __launch_bounds__(kThreads<Word>, kBlocks<Word>)
+__global__ void __launch_bounds__(kMakeDictionariesThreads<Word>, kMakeDictionariesBlocks<Word>)
     make_dictionaries_kernel(const __grid_constant__ MakeDictionariesArgs args) {
   __shared__ DictionaryShared<Word> shared;
   Word* const room = kSetInShared ? reinterpret_cast<Word*>(device::dynamic_shared()) : nullptr;
   device::wait_for_predecessor();
   device::start_successor();
   const std::uint32_t chunks = args.shape.num_chunks, tuple = args.shape.tuple;
-  const std::uint32_t step = gridDim.x * (kThreads<Word> / kMaxLanes);
+  const std::uint32_t step = gridDim.x * (kMakeDictionariesThreads<Word> / kMaxLanes);
   for (std::uint32_t first = blockIdx.x; first < chunks; first += step) {
     const std::uint32_t own = first + gridDim.x * (threadIdx.x / tuple);
-    const bool has_lane = threadIdx.x / tuple < kThreads<Word> / kMaxLanes && own < chunks;
+    const bool has_lane =
+        threadIdx.x / tuple < kMakeDictionariesThreads<Word> / kMaxLanes && own < chunks;
     const bool may_pay = has_lane && most_entries(args, own, threadIdx.x % tuple) > 0;
     if (!__syncthreads_or(may_pay)) continue;
     for (std::uint32_t chunk = first; chunk < min(first + step, chunks); chunk += gridDim.x)
@@ -332,12 +339,13 @@ cudaError_t launch_make(const MakeDictionariesArgs& args, std::size_t shared_byt
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  const auto resident = static_cast<std::uint32_t>(kBlocks<Word> * processors);
+  const auto resident = static_cast<std::uint32_t>(kMakeDictionariesBlocks<Word> * processors);
   if (shared_bytes > 0) {
     if (auto error = device::raise_shared_limit(kKernel)) return error;
   }
   const unsigned grid = std::min(args.maps.tables.blocks, resident);
-  return device::launch_after_with<kKernel>(grid, kThreads<Word>, shared_bytes, stream, args);
+  return device::launch_after_with<kKernel>(grid, kMakeDictionariesThreads<Word>, shared_bytes,
+                                            stream, args);
 }
 
 cudaError_t launch_make_of_8(const MakeDictionariesArgs& args, cudaStream_t stream) {

@@ -18,9 +18,9 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kMapChunksThreads = 256;
+constexpr int kMapChunksWarps = kMapChunksThreads / 32;
+constexpr std::uint32_t kMapChunksMostBlocks = 1 << 16;
 constexpr int kRun = 4;  // words that a thread takes at once
 constexpr std::uint32_t kStretchBytes =
     4096;  // of a warp, so that those of all warps stay in the first cache
@@ -244,7 +244,7 @@ template <class Word>
 __device__ void map_failed(const MapChunksArgs& args, std::uint32_t chunk, std::uint64_t lanes) {
   const ChunkWords<Word> words(args, chunk);
   const std::uint32_t end = args.shape.records_of(chunk) * words.tuple;
-  for (std::uint32_t v = threadIdx.x; v < end; v += kThreads) {
+  for (std::uint32_t v = threadIdx.x; v < end; v += kMapChunksThreads) {
     const std::uint32_t lane = v % words.tuple;
     if ((lanes >> lane & 1) == 0) continue;
     words.with_lane(lane, [&](const auto& find) { find(words.load(v), words.to[v]); });
@@ -258,8 +258,8 @@ __device__ void map_pages(const MapChunksArgs& args, std::uint32_t chunk) {
   const std::uint64_t power = check_power(threadIdx.x & 31);
   const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
   const std::uint32_t pages = shape.parts_of(chunk);
-  for (std::uint32_t page = blockIdx.y * kWarps + device::warp_number(); page < pages;
-       page += gridDim.y * kWarps) {
+  for (std::uint32_t page = blockIdx.y * kMapChunksWarps + device::warp_number(); page < pages;
+       page += gridDim.y * kMapChunksWarps) {
     const std::uint32_t first = page * page_tuples;
     const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
     const std::uint32_t check = map_page<Word>(args, chunk, first, tuples, power);
@@ -280,7 +280,7 @@ __device__ bool is_last_block(ExactChunk& of_chunk) {
 
 /// Along y blocks share a chunk.
 template <class Word>
-__global__ void __launch_bounds__(kThreads) map_chunks_kernel(MapChunksArgs args) {
+__global__ void __launch_bounds__(kMapChunksThreads) map_chunks_kernel(MapChunksArgs args) {
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < args.shape.num_chunks; chunk += gridDim.x) {
@@ -301,13 +301,14 @@ cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
   // The kernel before it may leave multiprocessors with little else than shared memory.
   if (auto error = device::prefer_first_cache<map_chunks_kernel<Word>>()) return error;
   int resident = 0;  // most chunks have nothing to do
-  if (auto error = device::resident_blocks<map_chunks_kernel<Word>>(kThreads, resident))
+  if (auto error = device::resident_blocks<map_chunks_kernel<Word>>(kMapChunksThreads, resident))
     return error;
   const std::uint32_t sharing =
       std::clamp(kRounds * static_cast<std::uint32_t>(resident) / shape.num_chunks, 1u,
-                 (shape.parts_of(0) + kWarps - 1) / kWarps);
+                 (shape.parts_of(0) + kMapChunksWarps - 1) / kMapChunksWarps);
   return device::launch_after<map_chunks_kernel<Word>>(
-      dim3(std::min(shape.num_chunks, kMostBlocks), sharing), kThreads, stream, args);
+      dim3(std::min(shape.num_chunks, kMapChunksMostBlocks), sharing), kMapChunksThreads, stream,
+      args);
 }
 
 }  // namespace

@@ -21,20 +21,21 @@ using format::Cursor;
 using format::HeadError;
 using format::kCheckBytes;
 
-constexpr int kThreads = 128;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 4096;
+constexpr int kParseChunksThreads = 128;
+constexpr int kParseChunksWarps = kParseChunksThreads / 32;
+constexpr std::uint32_t kParseChunksMostBlocks = 4096;
 // If one block parses all chunks, it counts the pages of so many tasks, too: a launch less.
 constexpr std::uint32_t kFewTasks = 256;
 // The first words of a block that go to shared memory: more than the head of a megabyte of bytes.
 constexpr int kStagedEach = 5;  // of a thread
-constexpr int kStagedWords = 32 * kStagedEach;
-constexpr std::uint64_t kStagedBytes = 16 * kStagedWords - 15;  // at least these are of the block
+constexpr int kParseChunksStagedWords = 32 * kStagedEach;
+constexpr std::uint64_t kStagedBytes =
+    16 * kParseChunksStagedWords - 15;  // at least these are of the block
 
 struct ParseShared {
   xxh3::SharedSecret secret;
-  uint4 staged[kWarps][kStagedWords];
-  AnsBinStarts bin_starts[kWarps];
+  uint4 staged[kParseChunksWarps][kParseChunksStagedWords];
+  AnsBinStarts bin_starts[kParseChunksWarps];
 };
 
 /// Reads over the fields of a coder, as format::parse_coder_fields does.
@@ -216,14 +217,14 @@ __device__ void count_few(const CountArgs& args) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kParseChunksThreads)
     parse_chunks_kernel(const __grid_constant__ ParseArgs args, bool counts) {
   device::start_successor();
   __shared__ ParseShared shared;
   shared.secret.load();
   __syncthreads();  // the secret is there
   const int warp = threadIdx.x / 32;
-  visit_chunks<kWarps>(
+  visit_chunks<kParseChunksWarps>(
       args, [](std::uint32_t) { return 0; },
       [&](const TableView& table, std::uint32_t chunk, int) {
         return parse_chunk(args, shared.secret, shared.staged[warp], shared.bin_starts[warp], table,
@@ -236,10 +237,11 @@ __global__ void __launch_bounds__(kThreads)
 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  const std::uint32_t blocks = std::min((args.num_chunks + kWarps - 1) / kWarps, kMostBlocks);
+  const std::uint32_t blocks = std::min(
+      (args.num_chunks + kParseChunksWarps - 1) / kParseChunksWarps, kParseChunksMostBlocks);
   const bool counts = blocks == 1 && args.count.num_tasks <= kFewTasks;
   const cudaError_t error =
-      device::launch_kernel(parse_chunks_kernel, blocks, kThreads, stream, args, counts);
+      device::launch_kernel(parse_chunks_kernel, blocks, kParseChunksThreads, stream, args, counts);
   if (error != cudaSuccess || counts) return error;
   return launch_count_pages(args.count, stream);
 }

@@ -7,9 +7,10 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
-constexpr std::uint32_t kMaxSlices = 8192;
+constexpr int kPlaceColumnsThreads = 256;
+constexpr std::uint32_t kPlaceColumnsMostRows =
+    1056;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kPlaceColumnsMaxSlices = 8192;
 
 /// Four bytes of a tuple that is repeated, from byte `at` of it on.
 __device__ std::uint32_t repeated_word(const unsigned char* tuple, std::uint32_t tuple_bytes,
@@ -56,7 +57,7 @@ __device__ void place_tuples(const ColumnTask& task, std::uint64_t bytes, std::u
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPlaceColumnsThreads)
     place_columns_kernel(const ColumnTask* tasks, std::uint32_t num_tasks) {
   device::start_successor();
   device::wait_for_predecessor();
@@ -64,7 +65,8 @@ __global__ void __launch_bounds__(kThreads)
     const ColumnTask& task = tasks[i];
     if (task.path != ColumnPath::copy && task.path != ColumnPath::fill) continue;
     const std::uint64_t bytes = static_cast<std::uint64_t>(task.records) * task.tuple_bytes();
-    const std::uint64_t first = blockIdx.y * kThreads + threadIdx.x, step = gridDim.y * kThreads;
+    const std::uint64_t first = blockIdx.y * kPlaceColumnsThreads + threadIdx.x,
+                        step = gridDim.y * kPlaceColumnsThreads;
     if (task.record_bytes != task.tuple_bytes()) {
       place_tuples(task, bytes, first, step);
     } else if (task.path == ColumnPath::fill) {
@@ -80,8 +82,10 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
                                  std::uint64_t bytes, cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(num_tasks, kMostRows, kMaxSlices, bytes);
-  return device::launch_after<place_columns_kernel>(grid, kThreads, stream, tasks, num_tasks);
+  const dim3 grid =
+      device::column_grid(num_tasks, kPlaceColumnsMostRows, kPlaceColumnsMaxSlices, bytes);
+  return device::launch_after<place_columns_kernel>(grid, kPlaceColumnsThreads, stream, tasks,
+                                                    num_tasks);
 }
 
 }  // namespace gdelta::cuda

@@ -13,7 +13,7 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kPlaceTasksThreads = 256;
 
 /// What the kernel has to know of a call.
 struct PlaceTasksArgs {
@@ -127,11 +127,11 @@ __device__ void clear(const PlaceTasksArgs& args, std::uint32_t i) {
 }
 
 /// Blocks side by side have a row of records of a slot; behind the rows of a slot come its TaskCounts, one after the other.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPlaceTasksThreads)
     place_tasks_kernel(const __grid_constant__ PlaceShape shape) {
   device::start_successor();
   const PlaceTasksArgs& args = shape.args;
-  const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * kPlaceTasksThreads + threadIdx.x;
   const std::uint32_t slot = blockIdx.y / (shape.num_rows + 1);
   const std::uint32_t row = blockIdx.y - slot * (shape.num_rows + 1);
   if (row < shape.num_rows) {
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t count = blockIdx.x / shape.count_blocks;
   if (count < (args.segments.empty() ? kNumTaskCounts - 1 : kNumTaskCounts))
     place_start(args, static_cast<TaskCount>(count), slot,
-                i - count * shape.count_blocks * kThreads);
+                i - count * shape.count_blocks * kPlaceTasksThreads);
 }
 static_assert(static_cast<std::uint32_t>(TaskCount::segment_pages) == kNumTaskCounts - 1);
 
@@ -156,7 +156,7 @@ constexpr std::uint64_t from_path(ColumnPath verified, ColumnPath path) {
 }
 
 std::uint32_t blocks_for(std::uint64_t threads) {
-  return static_cast<std::uint32_t>((threads + kThreads - 1) / kThreads);
+  return static_cast<std::uint32_t>((threads + kPlaceTasksThreads - 1) / kPlaceTasksThreads);
 }
 
 PlaceShape shape_of(const PlaceTasksArgs& args) {
@@ -227,7 +227,7 @@ cudaError_t launch_place_tasks(const ParseArgs& args, const ReadyArgs& ready, cu
   for (const RecordRow& row : shape.rows) threads = std::max(threads, args.num_chunks * row.words);
   const dim3 grid(std::max(blocks_for(threads), kNumTaskCounts * shape.count_blocks),
                   (shape.num_rows + 1) * args.num_slots);
-  return device::launch_kernel_with(place_tasks_kernel, grid, kThreads, 0, stream, shape);
+  return device::launch_kernel_with(place_tasks_kernel, grid, kPlaceTasksThreads, 0, stream, shape);
 }
 
 }  // namespace gdelta::cuda

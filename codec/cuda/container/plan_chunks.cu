@@ -13,18 +13,18 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kPlanChunksThreads = 256;
+constexpr int kPlanChunksWarps = kPlanChunksThreads / 32;
+constexpr std::uint32_t kPlanChunksMostBlocks = 1 << 16;
 /// Maps that are weighed: those without fields, and behind them the one that a lane may get in a pass of its own.
 template <bool kExact>
 inline constexpr int kMaps = CutShape::kMostMaps + (kExact ? 1 : 0);
-static_assert(kThreads >= kMaps<true> * kMaxLanes);
-constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
+static_assert(kPlanChunksThreads >= kMaps<true> * kMaxLanes);
+constexpr std::uint64_t kPlanChunksGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 
 template <class Word, bool kExact>
 struct PlanShared {
-  CostRows<Word> rows[kWarps];
+  CostRows<Word> rows[kPlanChunksWarps];
   std::uint32_t sums[kMaps<kExact> * kMaxLanes * kWeighedOrders];
   unsigned long long map_bits[kMaps<kExact>];
   std::uint8_t orders[kMaps<kExact>][kMaxLanes];
@@ -69,7 +69,7 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
   const auto tuple = device::warp_uniform(std::uint32_t{shape.tuple});
   const std::uint32_t items = device::warp_uniform(tuple * sample.count);
   // Neighbouring lanes side by side, which share sectors of memory.
-  for (std::uint32_t item = warp; item < items; item += kWarps) {
+  for (std::uint32_t item = warp; item < items; item += kPlanChunksWarps) {
     const std::uint32_t number = item / tuple, lane = item - number * tuple;
     const std::uint32_t first = sample.first_tuple(number);
     bool differs = false;
@@ -130,7 +130,7 @@ __device__ void tell_maps(const CutShape& shape, int plain, const PlanShared<Wor
     of_lane.bits = shared.bits[own][lane];
     of_lane.plain_bits = shared.bits[plain][lane];
     if (has_exact_map(of_lane.mapping) &&
-        !saves_a_pass(of_lane.bits, of_lane.plain_bits, kGainPermille))
+        !saves_a_pass(of_lane.bits, of_lane.plain_bits, kPlanChunksGainPermille))
       of_lane.mapping.map = 0;
     any |= has_exact_map(of_lane.mapping);
   }
@@ -138,10 +138,10 @@ __device__ void tell_maps(const CutShape& shape, int plain, const PlanShared<Wor
 }
 
 template <class Word>
-inline constexpr int kBlocks = sizeof(Word) == 8 ? 3 : 4;  // of a multiprocessor
+inline constexpr int kPlanChunksBlocks = sizeof(Word) == 8 ? 3 : 4;  // of a multiprocessor
 
 template <class Word, bool kExact>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
+__global__ void __launch_bounds__(kPlanChunksThreads, kPlanChunksBlocks<Word>)
     plan_chunks_kernel(const __grid_constant__ PlanArgs args) {
   __shared__ PlanShared<Word, kExact> shared;
   const CutShape& shape = args.shape;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
     device::start_successor();
   }
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    for (int i = thread; i < kMaps<kExact> * kMaxLanes * kWeighedOrders; i += kThreads)
+    for (int i = thread; i < kMaps<kExact> * kMaxLanes * kWeighedOrders; i += kPlanChunksThreads)
       shared.sums[i] = 0;
     if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
@@ -192,7 +192,8 @@ cudaError_t launch_exact(const PlanArgs& args, unsigned grid, cudaStream_t strea
   const auto find =
       (args.shape.exact_maps & kMultiple) != 0 ? launch_find_multiples : launch_find_step_maps;
   if (auto error = find(args, stream)) return error;
-  return device::launch_after<plan_chunks_kernel<Word, true>>(grid, kThreads, stream, args);
+  return device::launch_after<plan_chunks_kernel<Word, true>>(grid, kPlanChunksThreads, stream,
+                                                              args);
 }
 
 }  // namespace
@@ -200,14 +201,14 @@ cudaError_t launch_exact(const PlanArgs& args, unsigned grid, cudaStream_t strea
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
-  const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
+  const std::uint32_t grid = chunks < kPlanChunksMostBlocks ? chunks : kPlanChunksMostBlocks;
   const bool wide = args.shape.value_bytes == 8;
   if (args.shape.exact_maps != 0)
     return wide ? launch_exact<std::uint64_t>(args, grid, stream)
                 : launch_exact<std::uint32_t>(args, grid, stream);
   const auto kernel =
       wide ? plan_chunks_kernel<std::uint64_t, false> : plan_chunks_kernel<std::uint32_t, false>;
-  return device::launch_kernel(kernel, grid, kThreads, stream, args);
+  return device::launch_kernel(kernel, grid, kPlanChunksThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

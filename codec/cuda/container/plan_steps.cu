@@ -18,10 +18,10 @@ namespace gdelta::cuda {
 namespace {
 
 // Chunks of a GiB all have a block at once.
-constexpr int kThreads = 128;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
-constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
+constexpr int kPlanStepsThreads = 128;
+constexpr int kPlanStepsWarps = kPlanStepsThreads / 32;
+constexpr std::uint32_t kPlanStepsMostBlocks = 1 << 16;
+constexpr std::uint64_t kPlanStepsGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 
 /// What is weighed of a lane: itself, and itself less each of its sources.
 constexpr int kWays = kMostSteppedLanes;
@@ -41,7 +41,7 @@ struct Item {
 
 template <class Word>
 struct StepsShared {
-  CostRows<Word> rows[kWarps];
+  CostRows<Word> rows[kPlanStepsWarps];
   std::uint32_t sums[kMostItems * kWeighedOrders];
   std::uint64_t bits[kMostItems];
   std::uint8_t orders[kMostItems];
@@ -54,7 +54,7 @@ struct StepsShared {
 /// The block calls it.
 template <class Word>
 __device__ void clear_sums(const CutShape& shape, StepsShared<Word>& shared) {
-  for (int i = threadIdx.x; i < kWays * shape.tuple * kWeighedOrders; i += kThreads)
+  for (int i = threadIdx.x; i < kWays * shape.tuple * kWeighedOrders; i += kPlanStepsThreads)
     shared.sums[i] = 0;
   __syncthreads();  // all sums are zero
 }
@@ -127,15 +127,15 @@ __device__ bool may_pay(const CutShape& shape, StepsShared<Word>& shared) {
   clear_sums(shape, shared);
   const DeviceSample sample = glance_groups(shared.task.records);
   const std::uint32_t count = device::warp_uniform(sample.count);
-  for (std::uint32_t at = device::warp_number(); at < count; at += kWarps)
+  for (std::uint32_t at = device::warp_number(); at < count; at += kPlanStepsWarps)
     glance_at(shape, sample.first_tuple(at), shared);
   __syncthreads();  // all groups are counted
   bool any = false;
-  for (int i = threadIdx.x; i < kWays * shape.tuple; i += kThreads) {
+  for (int i = threadIdx.x; i < kWays * shape.tuple; i += kPlanStepsThreads) {
     const Item item(i), plain(item.lane, 0);
-    const bool pays =
-        item.way > 0 && item.exists() &&
-        may_save(least_sum(shape, item, shared), least_sum(shape, plain, shared), kGainPermille);
+    const bool pays = item.way > 0 && item.exists() &&
+                      may_save(least_sum(shape, item, shared), least_sum(shape, plain, shared),
+                               kPlanStepsGainPermille);
     shared.is_weighed[i] = item.way == 0 || pays;
     any |= pays;
   }
@@ -151,7 +151,7 @@ __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
   const std::uint32_t count = device::warp_uniform(sample.count);
   const std::uint32_t work = device::warp_uniform(shape.tuple * count);
   GroupCosts<Word> costs(shape, shared.rows[warp], shared.sums);
-  for (std::uint32_t at = warp; at < work; at += kWarps) {
+  for (std::uint32_t at = warp; at < work; at += kPlanStepsWarps) {
     const int lane = static_cast<int>(at / count);
     const std::uint32_t first = sample.first_tuple(at - lane * count);
     const GroupValues<Word> plain = load_lane<Word>(shared.task, lane, first, costs.history());
@@ -168,7 +168,7 @@ __device__ void weigh(const CutShape& shape, StepsShared<Word>& shared) {
   }
   costs.finish();
   __syncthreads();  // all groups are weighed
-  for (int item = threadIdx.x; item < kWays * shape.tuple; item += kThreads) {
+  for (int item = threadIdx.x; item < kWays * shape.tuple; item += kPlanStepsThreads) {
     if (!shared.is_weighed[item]) continue;
     const auto [order, bits] =
         cheapest_order(shape, shared.sums + first_sum(Item(item)), sample, shared.task.records);
@@ -190,7 +190,7 @@ __device__ void choose_step(int lane, StepsShared<Word>& shared) {
     best = item;
   }
   const std::uint64_t without = shared.bits[plain];
-  if (best != plain && !saves_a_pass(least, without, kGainPermille)) best = plain;
+  if (best != plain && !saves_a_pass(least, without, kPlanStepsGainPermille)) best = plain;
   shared.sources[lane] =
       best == plain ? std::uint8_t{0} : static_cast<std::uint8_t>(Item(best).source() + 1);
   shared.orders[plain] = shared.orders[best];
@@ -220,7 +220,7 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
                             StepsShared<Word>& shared) {
   PackTask& task = shared.task;
   const std::uint64_t bits = shared.before - shared.saved;
-  if (!saves_a_pass(bits, shared.before, kGainPermille)) return;
+  if (!saves_a_pass(bits, shared.before, kPlanStepsGainPermille)) return;
   // Behind a stride it may be worth packing yet.
   if (!args.shape.asked_coder && args.shape.asked_stride == 0 &&
       !looks_worth_packing(bits, task.tuple, task.raw_bytes()))
@@ -241,15 +241,15 @@ __device__ void finish_task(const PlanStepsArgs& args, std::uint32_t chunk,
 __device__ void copy_task(const PackTask& from, PackTask& to) {
   static_assert(sizeof from % sizeof(std::uint32_t) == 0);
   for (int i = threadIdx.x; i < static_cast<int>(sizeof from / sizeof(std::uint32_t));
-       i += kThreads)
+       i += kPlanStepsThreads)
     reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
 }
 
 template <class Word>
-inline constexpr int kBlocks = sizeof(Word) == 8 ? 4 : 8;  // of a multiprocessor
+inline constexpr int kPlanStepsBlocks = sizeof(Word) == 8 ? 4 : 8;  // of a multiprocessor
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, kBlocks<Word>)
+__global__ void __launch_bounds__(kPlanStepsThreads, kPlanStepsBlocks<Word>)
     plan_steps_kernel(const __grid_constant__ PlanStepsArgs args) {
   __shared__ StepsShared<Word> shared;
   const CutShape& shape = args.shape;
@@ -262,7 +262,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
     __syncthreads();  // the task is there
     if (device::warp_uniform(shared.task.records) >= kGroupValues && may_pay(shape, shared)) {
       weigh(shape, shared);
-      for (int lane = threadIdx.x; lane < shape.tuple; lane += kThreads) choose_step(lane, shared);
+      for (int lane = threadIdx.x; lane < shape.tuple; lane += kPlanStepsThreads)
+        choose_step(lane, shared);
       __syncthreads();  // every lane has its step
       if (threadIdx.x == 0 && shared.saved > 0) finish_task(args, chunk, shared);
     }
@@ -275,10 +276,11 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>)
 cudaError_t launch_plan_steps(const PlanStepsArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
-  const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  return args.shape.value_bytes == 8
-             ? device::launch_after<plan_steps_kernel<std::uint64_t>>(grid, kThreads, stream, args)
-             : device::launch_after<plan_steps_kernel<std::uint32_t>>(grid, kThreads, stream, args);
+  const std::uint32_t grid = chunks < kPlanStepsMostBlocks ? chunks : kPlanStepsMostBlocks;
+  return args.shape.value_bytes == 8 ? device::launch_after<plan_steps_kernel<std::uint64_t>>(
+                                           grid, kPlanStepsThreads, stream, args)
+                                     : device::launch_after<plan_steps_kernel<std::uint32_t>>(
+                                           grid, kPlanStepsThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

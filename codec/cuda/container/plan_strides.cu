@@ -11,13 +11,13 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kWarps = 8;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
-constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
+constexpr int kPlanStridesWarps = 8;
+constexpr std::uint32_t kPlanStridesMostBlocks = 1 << 16;
+constexpr std::uint64_t kPlanStridesGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 
 template <class Word>
 struct StridesShared {
-  LaneWeigher<Word, kWarps> weigher;
+  LaneWeigher<Word, kPlanStridesWarps> weigher;
   PackTask task;  // with the stride
 };
 
@@ -34,7 +34,7 @@ __device__ void take_stride(const StridesShared<Word>& shared, PackTask& task) {
 }
 
 template <class Word>
-__global__ void __launch_bounds__(32 * kWarps)
+__global__ void __launch_bounds__(32 * kPlanStridesWarps)
     plan_strides_kernel(const __grid_constant__ PlanStridesArgs args) {
   __shared__ StridesShared<Word> shared;
   const CutShape& shape = args.shape;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(32 * kWarps)
       __syncthreads();  // the stride is there
       shared.weigher.weigh(shape, shared.task, true, sample);
       const std::uint64_t bits = shared.weigher.bits();
-      if (bits >= least || !saves_a_pass(bits, without, kGainPermille)) continue;
+      if (bits >= least || !saves_a_pass(bits, without, kPlanStridesGainPermille)) continue;
       least = bits;
       if (threadIdx.x == 0) take_stride(shared, args.tasks[chunk]);
     }
@@ -81,12 +81,12 @@ __global__ void __launch_bounds__(32 * kWarps)
 cudaError_t launch_plan_strides(const PlanStridesArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0 || args.shape.asked_stride == 0) return cudaSuccess;
-  const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
+  const std::uint32_t grid = chunks < kPlanStridesMostBlocks ? chunks : kPlanStridesMostBlocks;
   const auto launch =
       args.shape.value_bytes == 8
           ? device::launch_after<plan_strides_kernel<std::uint64_t>, PlanStridesArgs>
           : device::launch_after<plan_strides_kernel<std::uint32_t>, PlanStridesArgs>;
-  return launch(grid, 32 * kWarps, stream, args);
+  return launch(grid, 32 * kPlanStridesWarps, stream, args);
 }
 
 }  // namespace gdelta::cuda

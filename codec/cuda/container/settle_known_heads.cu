@@ -8,8 +8,8 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
+constexpr int kSettleKnownHeadsThreads = 256;
+constexpr int kSettleKnownHeadsWarps = kSettleKnownHeadsThreads / 32;
 
 /// Whether tasks were made for a chunk where it is, and its head is the one that they were made of. The whole warp calls it.
 __device__ bool is_as_known(const SettleKnownHeadsArgs& args, std::uint64_t chunk) {
@@ -27,9 +27,9 @@ __device__ bool is_as_known(const SettleKnownHeadsArgs& args, std::uint64_t chun
 
 // The last kernel: what follows it is the caller's, and is not started early. Stream and table are the caller's, too, who had them
 // ready before the first kernel of the call: they are read before what the kernels in between write.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSettleKnownHeadsThreads)
     settle_known_heads_kernel(const __grid_constant__ SettleKnownHeadsArgs args) {
-  const std::uint32_t chunk = blockIdx.x * kWarps + threadIdx.x / 32;
+  const std::uint32_t chunk = blockIdx.x * kSettleKnownHeadsWarps + threadIdx.x / 32;
   const bool is_there = chunk < args.settle.num_chunks;
   const bool same = is_there && is_as_known(args, chunk);
   device::wait_for_predecessor();
@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_settle_known_heads(const SettleKnownHeadsArgs& args, cudaStream_t stream) {
   if (args.settle.num_chunks == 0) return cudaSuccess;
   return device::launch_after<settle_known_heads_kernel>(
-      (args.settle.num_chunks + kWarps - 1) / kWarps, kThreads, stream, args);
+      (args.settle.num_chunks + kSettleKnownHeadsWarps - 1) / kSettleKnownHeadsWarps,
+      kSettleKnownHeadsThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -6,12 +6,12 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kSettleVerdictsThreads = 256;
 
 // The last kernel: what follows it is the caller's, and is not started early.
-__global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(SettleArgs args) {
+__global__ void __launch_bounds__(kSettleVerdictsThreads) settle_verdicts_kernel(SettleArgs args) {
   device::wait_for_predecessor();
-  const std::uint32_t chunk = blockIdx.x * kThreads + threadIdx.x;
+  const std::uint32_t chunk = blockIdx.x * kSettleVerdictsThreads + threadIdx.x;
   if (chunk >= args.num_chunks) return;
   if (args.verdicts[chunk].code != static_cast<int>(Errc::ok)) return;
   if (args.read != nullptr && args.read[chunk].path < ColumnPath::page_warp) {
@@ -28,8 +28,9 @@ __global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(SettleArgs ar
 
 cudaError_t launch_settle_verdicts(const SettleArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  return device::launch_after<settle_verdicts_kernel>((args.num_chunks + kThreads - 1) / kThreads,
-                                                      kThreads, stream, args);
+  return device::launch_after<settle_verdicts_kernel>(
+      (args.num_chunks + kSettleVerdictsThreads - 1) / kSettleVerdictsThreads,
+      kSettleVerdictsThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -10,13 +10,13 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kSplitRecordsThreads = 256;
 constexpr std::uint32_t kMostRecordBytes = kMostSplitColumns * kMaxTupleBytes;
-constexpr std::uint32_t kUsualStage =
+constexpr std::uint32_t kSplitRecordsUsualStage =
     16 << 10;                         // of which a multiprocessor has room for as many as threads
 constexpr std::uint32_t kPiece = 16;  // bytes of a load
 // Records that begin and end with a piece, in columns with whole words as well.
-constexpr std::uint32_t kEvenRecords = 16;
+constexpr std::uint32_t kSplitRecordsEvenRecords = 16;
 
 /// The records of a stretch as they lie in memory, from the piece on that the first byte is in. A word more after every 32, so
 /// that neither threads with a piece each nor those with a record each of a power of two meet in a bank.
@@ -42,7 +42,7 @@ struct RecordStage {
     const unsigned char* const first = begin - lead;
     const auto bytes = static_cast<std::uint32_t>(end - first);
 #pragma unroll 4
-    for (std::uint32_t at = kPiece * threadIdx.x; at < bytes; at += kPiece * kThreads) {
+    for (std::uint32_t at = kPiece * threadIdx.x; at < bytes; at += kPiece * kSplitRecordsThreads) {
       const uint4 piece = at >= lead && at + kPiece <= bytes
                               ? *reinterpret_cast<const uint4*>(first + at)
                               : load_edge(first, at, lead, bytes);
@@ -67,7 +67,7 @@ struct RecordStage {
   }
 };
 
-static_assert(kMostRecordBytes <= 1 << 16 && kUsualStage <= 1 << 16);
+static_assert(kMostRecordBytes <= 1 << 16 && kSplitRecordsUsualStage <= 1 << 16);
 
 /// What a stretch has of a column: bytes [begin, end) of it.
 struct ColumnStretch {
@@ -92,7 +92,7 @@ __device__ void write_words(const RecordStage& stage, const ColumnStretch& colum
   const auto place_of = [&](std::uint32_t number, std::uint32_t word) {
     return column.from / 4 + number * record + word;
   };
-  for (std::uint32_t i = 4 * threadIdx.x; i + 4 <= words; i += 4 * kThreads) {
+  for (std::uint32_t i = 4 * threadIdx.x; i + 4 <= words; i += 4 * kSplitRecordsThreads) {
     const std::uint32_t number = by_tuple.quotient(i);
     std::uint32_t word = i - number * tuple, from = place_of(number, word);
     std::uint32_t four[4];
@@ -122,7 +122,7 @@ __device__ void write_bytes(const RecordStage& stage, const ColumnStretch& colum
   unsigned char* const out = column.out + column.begin;
   const auto to_word = static_cast<std::uint32_t>(-column.begin & 3);  // a column begins with one
   const std::uint32_t head = min(to_word, bytes), words = (bytes - head) / 4;
-  for (std::uint32_t i = threadIdx.x; i < words; i += kThreads) {
+  for (std::uint32_t i = threadIdx.x; i < words; i += kSplitRecordsThreads) {
     const std::uint32_t byte = head + 4 * i;
     std::uint32_t number = by_tuple.quotient(byte), at = byte - number * tuple_bytes;
     std::uint32_t word = 0;
@@ -149,12 +149,14 @@ __device__ void write_bytes(const RecordStage& stage, const ColumnStretch& colum
   if (threadIdx.x < bytes - rest) write_byte(rest + threadIdx.x);
 }
 
-std::uint32_t records_of_stretch(std::uint32_t record_bytes) {
-  const std::uint32_t records = std::max(kUsualStage / record_bytes, 1u);
-  return records < kEvenRecords ? records : records / kEvenRecords * kEvenRecords;
+std::uint32_t records_of_split(std::uint32_t record_bytes) {
+  const std::uint32_t records = std::max(kSplitRecordsUsualStage / record_bytes, 1u);
+  return records < kSplitRecordsEvenRecords
+             ? records
+             : records / kSplitRecordsEvenRecords * kSplitRecordsEvenRecords;
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSplitRecordsThreads)
     split_records_kernel(const __grid_constant__ SplitArgs args, std::uint32_t step) {
   const RecordStage stage{reinterpret_cast<std::uint32_t*>(device::dynamic_shared())};
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * step; first < args.records;
@@ -186,9 +188,9 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_split_records(const SplitArgs& args, cudaStream_t stream) {
   if (args.records == 0) return cudaSuccess;
   constexpr std::uint64_t kMostBlocks = 1 << 16;
-  const std::uint32_t step = records_of_stretch(args.record_bytes);
+  const std::uint32_t step = records_of_split(args.record_bytes);
   const auto grid = static_cast<unsigned>(std::min((args.records + step - 1) / step, kMostBlocks));
-  return device::launch_kernel_with(split_records_kernel, grid, kThreads,
+  return device::launch_kernel_with(split_records_kernel, grid, kSplitRecordsThreads,
                                     RecordStage::room(step * args.record_bytes), stream, args,
                                     step);
 }

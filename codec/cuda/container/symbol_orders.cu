@@ -11,9 +11,9 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kSymbolOrdersThreads = 256;
+constexpr int kSymbolOrdersWarps = kSymbolOrdersThreads / 32;
+constexpr std::uint32_t kSymbolOrdersMostBlocks = 1 << 16;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 /// How many residuals of a lane have each class, at each order, in shared memory.
@@ -39,7 +39,7 @@ static_assert(level_policy(kDeviceLevel).orders.groups * kGroupValues < 1 << 16)
 struct OrdersShared {
   union {
     BlockCounts all;
-    WarpCounts of_warps[kWarps];
+    WarpCounts of_warps[kSymbolOrdersWarps];
   };
   std::uint64_t bits[kTriedOrders];
   Log2Table log2;
@@ -102,14 +102,16 @@ __device__ std::uint64_t bits_of(const OrdersShared& shared, const Counts& count
 template <class Word>
 __device__ int choose_order(const DeviceSample& sample, int lane, int highest,
                             OrdersShared& shared) {
-  for (int i = threadIdx.x; i < kTriedOrders * kCoarseClasses; i += kThreads)
+  for (int i = threadIdx.x; i < kTriedOrders * kCoarseClasses; i += kSymbolOrdersThreads)
     shared.all.counts[i / kCoarseClasses][i % kCoarseClasses] = 0;
   __syncthreads();  // counts are zero
   const PackTask& task = shared.task;
   if (device::warp_uniform(task.has_steps())) {
-    count_lane<true, Word>(task, sample, lane, highest, threadIdx.x / 32, kWarps, shared.all);
+    count_lane<true, Word>(task, sample, lane, highest, threadIdx.x / 32, kSymbolOrdersWarps,
+                           shared.all);
   } else {
-    count_lane<false, Word>(task, sample, lane, highest, threadIdx.x / 32, kWarps, shared.all);
+    count_lane<false, Word>(task, sample, lane, highest, threadIdx.x / 32, kSymbolOrdersWarps,
+                            shared.all);
   }
   __syncthreads();  // all are counted
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -170,10 +172,11 @@ __device__ void add_trial(const SymbolOrdersArgs& args, std::uint32_t chunk, con
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArgs args) {
+__global__ void __launch_bounds__(kSymbolOrdersThreads)
+    symbol_orders_kernel(SymbolOrdersArgs args) {
   __shared__ OrdersShared shared;
   const CutShape& shape = args.shape;
-  shared.log2.fill(kThreads);
+  shared.log2.fill(kSymbolOrdersThreads);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) {
       shared.task = args.tasks[chunk];
@@ -188,7 +191,7 @@ __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArg
     };
     if (is_wide(shape.tuple)) {
       const int warp = device::warp_number();
-      for (int lane = warp; lane < shape.tuple; lane += kWarps) {
+      for (int lane = warp; lane < shape.tuple; lane += kSymbolOrdersWarps) {
         const int order = choose_order_of_wide<Word>(sample, lane, highest_of(lane), shared,
                                                      shared.of_warps[warp]);
         if (threadIdx.x % 32 == 0) task.orders[lane] = static_cast<std::uint8_t>(order);
@@ -219,7 +222,7 @@ __device__ std::uint64_t section_size(const AnsEncodeArgs<Word>& ans, std::uint3
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSymbolOrdersThreads)
     pick_trials_kernel(SymbolOrdersArgs args, AnsEncodeArgs<Word> ans) {
   for (std::uint32_t trial = blockIdx.x; trial < args.trials.count; trial += gridDim.x) {
     const std::uint32_t chunk = args.trials.first_chunk + trial;
@@ -230,7 +233,8 @@ __global__ void __launch_bounds__(kThreads)
     static_assert(sizeof *ans.tables % sizeof(std::uint32_t) == 0);
     const auto* const from = reinterpret_cast<const std::uint32_t*>(&ans.tables[number]);
     auto* const to = reinterpret_cast<std::uint32_t*>(&ans.tables[chunk]);
-    for (std::size_t i = threadIdx.x; i < sizeof *ans.tables / sizeof *to; i += kThreads)
+    for (std::size_t i = threadIdx.x; i < sizeof *ans.tables / sizeof *to;
+         i += kSymbolOrdersThreads)
       to[i] = from[i];
     if (threadIdx.x > 0) continue;
     ans.tasks[chunk] = ans.tasks[number];
@@ -244,8 +248,9 @@ template <class Word>
 cudaError_t launch_pick_trials(const SymbolOrdersArgs& args, const AnsEncodeArgs<Word>& ans,
                                cudaStream_t stream) {
   if (args.trials.count == 0) return cudaSuccess;
-  return device::launch_kernel(pick_trials_kernel<Word>, min(args.trials.count, kMostBlocks),
-                               kThreads, stream, args, ans);
+  return device::launch_kernel(pick_trials_kernel<Word>,
+                               min(args.trials.count, kSymbolOrdersMostBlocks),
+                               kSymbolOrdersThreads, stream, args, ans);
 }
 
 template cudaError_t launch_pick_trials(const SymbolOrdersArgs&,
@@ -258,8 +263,9 @@ cudaError_t launch_symbol_orders(const SymbolOrdersArgs& args, cudaStream_t stre
   if (chunks == 0 || args.shape.asked_order >= 0) return cudaSuccess;
   const auto kernel = args.shape.value_bytes == 8 ? symbol_orders_kernel<std::uint64_t>
                                                   : symbol_orders_kernel<std::uint32_t>;
-  return device::launch_kernel(kernel, chunks < kMostBlocks ? chunks : kMostBlocks, kThreads,
-                               stream, args);
+  return device::launch_kernel(kernel,
+                               chunks < kSymbolOrdersMostBlocks ? chunks : kSymbolOrdersMostBlocks,
+                               kSymbolOrdersThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -15,12 +15,12 @@ namespace {
 using format::Byte;
 using format::ColumnHead;
 
-constexpr int kThreads = 64;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint32_t kMostBlocks = 4096;
+constexpr int kTakeHeadsThreads = 64;
+constexpr int kTakeHeadsWarps = kTakeHeadsThreads / 32;
+constexpr std::uint32_t kTakeHeadsMostBlocks = 4096;
 // Models of so many columns go to shared memory, beside the look at the head; more are read where they lie.
 constexpr std::uint32_t kStagedModels = 4;
-constexpr std::uint32_t kStagedWords = (kStagedModels * sizeof(ColumnHead) + 15) / 16;
+constexpr std::uint32_t kTakeHeadsStagedWords = (kStagedModels * sizeof(ColumnHead) + 15) / 16;
 
 /// Leaves the task of a column, unless the host decodes it or what is launched does not.
 __device__ Errc take_column(const ParseArgs& args, const ChunkPlace& place,
@@ -106,13 +106,13 @@ __device__ Errc take_chunk(const ParseArgs& args, const KnownChunk& known, const
   return verdict_of(own);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTakeHeadsThreads)
     take_heads_kernel(const __grid_constant__ ParseArgs args, const std::uint64_t heads_at) {
   device::start_successor();
-  __shared__ uint4 staged[kWarps][kStagedWords];
+  __shared__ uint4 staged[kTakeHeadsWarps][kTakeHeadsStagedWords];
   const auto* const known =
       reinterpret_cast<const KnownChunk*>(args.table + heads_at) + args.first_chunk;
-  visit_chunks<kWarps>(
+  visit_chunks<kTakeHeadsWarps>(
       args, [known](std::uint32_t chunk) { return known[chunk]; },
       [&](const TableView& table, std::uint32_t chunk, const KnownChunk& of_chunk) {
         return take_chunk(args, of_chunk, table, chunk, staged[threadIdx.x / 32]);
@@ -123,9 +123,10 @@ __global__ void __launch_bounds__(kThreads)
 
 cudaError_t launch_take_heads(const ParseArgs& args, std::uint64_t heads_at, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  const std::uint32_t blocks = std::min((args.num_chunks + kWarps - 1) / kWarps, kMostBlocks);
-  if (auto error =
-          device::launch_kernel(take_heads_kernel, blocks, kThreads, stream, args, heads_at))
+  const std::uint32_t blocks =
+      std::min((args.num_chunks + kTakeHeadsWarps - 1) / kTakeHeadsWarps, kTakeHeadsMostBlocks);
+  if (auto error = device::launch_kernel(take_heads_kernel, blocks, kTakeHeadsThreads, stream, args,
+                                         heads_at))
     return error;
   return launch_count_pages(args.count, stream);
 }

@@ -10,14 +10,15 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr int kEntriesEach = 4;            // of a thread, one after the other
-constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
-constexpr std::uint32_t kMaxSlices = 1024;
+constexpr int kUndoDictionariesThreads = 256;
+constexpr int kUndoDictionariesWarps = kUndoDictionariesThreads / 32;
+constexpr int kEntriesEach = 4;  // of a thread, one after the other
+constexpr std::uint32_t kUndoDictionariesMostRows =
+    1056;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kUndoDictionariesMaxSlices = 1024;
 constexpr std::uint32_t kTablesAtOnce = 4;  // of a task
 // Heads are whole and have been checked: the cursor needs no end.
-constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
+constexpr std::uint64_t kUndoDictionariesNoEnd = ~std::uint64_t{0};
 
 struct LaneTable {
   format::TableFields fields;
@@ -37,11 +38,11 @@ __device__ void read_tables(const DictionaryTask& dictionary, int tuple, SharedT
                       false};
   format::Front front;
   std::uint64_t exceptions = 0;
-  format::Cursor cursor{dictionary.value_maps, kNoEnd};
+  format::Cursor cursor{dictionary.value_maps, kUndoDictionariesNoEnd};
   std::uint32_t bytes = 0, entries = 0;
   shared.count = 0;
-  format::parse_value_maps(cursor, column, format::type_bytes(column.type), kNoEnd, front,
-                           exceptions, [&](int lane, const format::MapFields& fields) {
+  format::parse_value_maps(cursor, column, format::type_bytes(column.type), kUndoDictionariesNoEnd,
+                           front, exceptions, [&](int lane, const format::MapFields& fields) {
                              if (fields.table.entries == 0) return;
                              shared.tables[shared.count++] = {fields.table, bytes, entries,
                                                               static_cast<std::uint8_t>(lane)};
@@ -65,8 +66,8 @@ __device__ bool take_tables(const UndoDictionariesArgs& args, std::uint32_t task
 // ---- Tables
 
 struct TableScan {
-  std::uint64_t warp_bits[kWarps];
-  std::uint64_t warp_gaps[kWarps];
+  std::uint64_t warp_bits[kUndoDictionariesWarps];
+  std::uint64_t warp_gaps[kUndoDictionariesWarps];
 };
 
 /// The value that an entry stands for.
@@ -84,7 +85,8 @@ __device__ bool expand_table(const format::TableBins& bins, const unsigned char*
   if (threadIdx.x == 0)
     store_value<std::uint64_t>(values, value_bytes, aligned && value_bytes == 8,
                                value_of(entry_before, type, value_bytes));
-  for (std::uint32_t tile = 1; tile < bins.fields.entries; tile += kThreads * kEntriesEach) {
+  for (std::uint32_t tile = 1; tile < bins.fields.entries;
+       tile += kUndoDictionariesThreads * kEntriesEach) {
     const std::uint32_t first = tile + threadIdx.x * kEntriesEach;
     int chosen[kEntriesEach] = {};
     std::uint64_t bits = 0;
@@ -116,7 +118,8 @@ __device__ bool expand_table(const format::TableBins& bins, const unsigned char*
   return bins.ends_well(coded, bits_before);
 }
 
-__global__ void __launch_bounds__(kThreads) expand_tables_kernel(UndoDictionariesArgs args) {
+__global__ void __launch_bounds__(kUndoDictionariesThreads)
+    expand_tables_kernel(UndoDictionariesArgs args) {
   device::start_successor();
   __shared__ SharedTables shared;
   __shared__ format::TableBins bins;
@@ -142,7 +145,7 @@ __global__ void __launch_bounds__(kThreads) expand_tables_kernel(UndoDictionarie
 
 // ---- Indices
 
-constexpr int kAhead = 4;  // words of a thread that are looked up together
+constexpr int kUndoDictionariesAhead = 4;  // words of a thread that are looked up together
 
 /// What the values of a lane are looked up in.
 template <class Word>
@@ -156,14 +159,15 @@ struct LookUp {
   __device__ bool of_words() const {
     return bytes == sizeof(Word) && is_table_aligned && aligned && !big_endian;
   }
-  /// kAhead of these, each `apart` bytes behind the one before; false if an index is past the table.
+  /// kUndoDictionariesAhead of these, each `apart` bytes behind the one before; false if an index is past the table.
   __device__ bool undo_words(unsigned char* at, std::uint64_t apart) const {
-    Word words[kAhead];
+    Word words[kUndoDictionariesAhead];
     bool whole = true;
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) words[i] = *reinterpret_cast<const Word*>(at + i * apart);
+    for (int i = 0; i < kUndoDictionariesAhead; ++i)
+      words[i] = *reinterpret_cast<const Word*>(at + i * apart);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < kUndoDictionariesAhead; ++i) {
       if (words[i] < entries) {
         words[i] = reinterpret_cast<const Word*>(values)[static_cast<std::uint32_t>(words[i])];
       } else {
@@ -171,7 +175,8 @@ struct LookUp {
       }
     }
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) *reinterpret_cast<Word*>(at + i * apart) = words[i];
+    for (int i = 0; i < kUndoDictionariesAhead; ++i)
+      *reinterpret_cast<Word*>(at + i * apart) = words[i];
     return whole;
   }
   /// A value of any kind.
@@ -196,7 +201,7 @@ __device__ void look_up(const ColumnTask& task, const DictionaryTask& dictionary
                                       gridDim.y);
   };
   const int bytes = task.value_bytes;
-  const std::uint32_t tuples_at_once = kThreads / shared.count;
+  const std::uint32_t tuples_at_once = kUndoDictionariesThreads / shared.count;
   const std::uint32_t first = threadIdx.x / shared.count;
   if (first >= tuples_at_once) return;
   const LaneTable& table = shared.tables[threadIdx.x % shared.count];
@@ -215,14 +220,15 @@ __device__ void look_up(const ColumnTask& task, const DictionaryTask& dictionary
       task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + table.lane * bytes;
   bool whole = true;
   if (look_up.of_words())
-    for (; tuple + (kAhead - 1) * tuples_at_once < end;
-         tuple += kAhead * tuples_at_once, at += kAhead * apart)
+    for (; tuple + (kUndoDictionariesAhead - 1) * tuples_at_once < end;
+         tuple += kUndoDictionariesAhead * tuples_at_once, at += kUndoDictionariesAhead * apart)
       whole &= look_up.undo_words(at, apart);
   for (; tuple < end; tuple += tuples_at_once, at += apart) whole &= look_up.undo(at);
   if (!whole) atomicMin(damaged_at, dictionary.tables_at + table.bytes_before);
 }
 
-__global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs args) {
+__global__ void __launch_bounds__(kUndoDictionariesThreads)
+    look_up_kernel(UndoDictionariesArgs args) {
   device::start_successor();
   __shared__ SharedTables shared;
   device::wait_for_predecessor();
@@ -242,16 +248,18 @@ __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs 
 cudaError_t launch_expand_tables(const UndoDictionariesArgs& args, std::uint64_t bytes,
                                  cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  return device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce), kThreads, stream,
-                                                    args);
+  const dim3 grid = device::column_grid(args.num_tasks, kUndoDictionariesMostRows,
+                                        kUndoDictionariesMaxSlices, bytes);
+  return device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce),
+                                                    kUndoDictionariesThreads, stream, args);
 }
 
 cudaError_t launch_look_up(const UndoDictionariesArgs& args, std::uint64_t bytes,
                            cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  return device::launch_after<look_up_kernel>(grid, kThreads, stream, args);
+  const dim3 grid = device::column_grid(args.num_tasks, kUndoDictionariesMostRows,
+                                        kUndoDictionariesMaxSlices, bytes);
+  return device::launch_after<look_up_kernel>(grid, kUndoDictionariesThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -14,12 +14,13 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr std::uint32_t kMostRows = 1 << 14;  // blocks side by side; each takes a task at a time
-constexpr std::uint32_t kMaxSlices = 1 << 13;
-constexpr int kAhead = 4;  // loads in flight of a thread
+constexpr int kUndoMapsThreads = 256;
+constexpr std::uint32_t kUndoMapsMostRows =
+    1 << 14;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kUndoMapsMaxSlices = 1 << 13;
+constexpr int kUndoMapsAhead = 4;  // loads in flight of a thread
 // Heads are whole and have been checked: the cursor needs no end.
-constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
+constexpr std::uint64_t kUndoMapsNoEnd = ~std::uint64_t{0};
 
 /// The maps of a column, as its head says.
 struct SharedMaps {
@@ -32,22 +33,22 @@ __device__ void read_maps(const MapTask& maps, int tuple, SharedMaps& shared) {
   const Column column{static_cast<ValueType>(maps.type), static_cast<std::uint8_t>(tuple), false};
   format::Front front;
   std::uint64_t exceptions = 0;
-  format::Cursor cursor{maps.value_maps, kNoEnd};
+  format::Cursor cursor{maps.value_maps, kUndoMapsNoEnd};
   for (int lane = 0; lane < tuple; ++lane) shared.lanes[lane] = {maps.value_maps[0], 0, 0};
   format::parse_value_maps(
-      cursor, column, format::type_bytes(column.type), kNoEnd, front, exceptions,
+      cursor, column, format::type_bytes(column.type), kUndoMapsNoEnd, front, exceptions,
       [&](int lane, const format::MapFields& fields) {
         shared.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
       });
   shared.num_steps = 0;
-  cursor = {maps.lane_map, kNoEnd};
+  cursor = {maps.lane_map, kUndoMapsNoEnd};
   format::parse_lane_map(cursor, column, front, [&](const format::LaneStepFields& step) {
     shared.steps[shared.num_steps++] = {step.target, step.source,
                                         static_cast<LaneStepKind>(step.kind)};
   });
 }
 
-/// A thread takes kTuples tuples at a time, kThreads apart.
+/// A thread takes kTuples tuples at a time, kUndoMapsThreads apart.
 template <int kTuples, class Word>
 __device__ __forceinline__ void undo_steps_of(unsigned char* lanes, std::uint64_t apart,
                                               const SharedMaps& shared, int bytes, bool aligned) {
@@ -73,14 +74,15 @@ __device__ __forceinline__ void undo_steps_of(unsigned char* lanes, std::uint64_
 template <class Word>
 __device__ void undo_steps(const ColumnTask& task, const SharedMaps& shared, std::uint32_t begin,
                            std::uint32_t end, bool aligned) {
-  const std::uint64_t apart = std::uint64_t{kThreads} * task.record_bytes;
+  const std::uint64_t apart = std::uint64_t{kUndoMapsThreads} * task.record_bytes;
   std::uint32_t tuple = begin + threadIdx.x;
   const auto lanes = [&] {
     return task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes;
   };
-  for (; tuple + (kAhead - 1) * kThreads < end; tuple += kAhead * kThreads)
-    undo_steps_of<kAhead, Word>(lanes(), apart, shared, task.value_bytes, aligned);
-  for (; tuple < end; tuple += kThreads)
+  for (; tuple + (kUndoMapsAhead - 1) * kUndoMapsThreads < end;
+       tuple += kUndoMapsAhead * kUndoMapsThreads)
+    undo_steps_of<kUndoMapsAhead, Word>(lanes(), apart, shared, task.value_bytes, aligned);
+  for (; tuple < end; tuple += kUndoMapsThreads)
     undo_steps_of<1, Word>(lanes(), apart, shared, task.value_bytes, aligned);
 }
 
@@ -88,7 +90,7 @@ __device__ void undo_steps(const ColumnTask& task, const SharedMaps& shared, std
 template <class Word>
 __device__ void undo_lanes(const ColumnTask& task, const SharedMaps& shared, bool big_endian,
                            std::uint32_t begin, std::uint32_t end, bool aligned) {
-  const std::uint32_t tuples_at_once = kThreads / task.tuple;
+  const std::uint32_t tuples_at_once = kUndoMapsThreads / task.tuple;
   const std::uint32_t lane = threadIdx.x % task.tuple, first = threadIdx.x / task.tuple;
   if (first >= tuples_at_once) return;
   const int bytes = task.value_bytes;
@@ -108,9 +110,9 @@ __device__ void undo_lanes(const ColumnTask& task, const SharedMaps& shared, boo
     std::uint32_t tuple = begin + first;
     unsigned char* at =
         task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + lane * bytes;
-    for (; tuple + (kAhead - 1) * tuples_at_once < end;
-         tuple += kAhead * tuples_at_once, at += kAhead * apart)
-      values_at(at, std::integral_constant<int, kAhead>{}, undo);
+    for (; tuple + (kUndoMapsAhead - 1) * tuples_at_once < end;
+         tuple += kUndoMapsAhead * tuples_at_once, at += kUndoMapsAhead * apart)
+      values_at(at, std::integral_constant<int, kUndoMapsAhead>{}, undo);
     for (; tuple < end; tuple += tuples_at_once, at += apart)
       values_at(at, std::integral_constant<int, 1>{}, undo);
   };
@@ -132,7 +134,8 @@ __device__ void undo_column(const ColumnTask& task, const SharedMaps& shared, bo
                                               (blockIdx.y + 1) / gridDim.y);
   const bool aligned = is_value_aligned(task.out, task.record_bytes, task.value_bytes);
   // With steps piece by piece, so that the second look finds values in the cache.
-  const std::uint32_t length = shared.num_steps > 0 ? 2 * kAhead * kThreads : end - begin;
+  const std::uint32_t length =
+      shared.num_steps > 0 ? 2 * kUndoMapsAhead * kUndoMapsThreads : end - begin;
   for (std::uint32_t piece = begin; piece < end; piece += length) {
     const std::uint32_t piece_end = min(piece + length, end);
     if (shared.num_steps > 0) {
@@ -143,7 +146,7 @@ __device__ void undo_column(const ColumnTask& task, const SharedMaps& shared, bo
   }
 }
 
-__global__ void __launch_bounds__(kThreads, 4) undo_maps_kernel(UndoMapsArgs args) {
+__global__ void __launch_bounds__(kUndoMapsThreads, 4) undo_maps_kernel(UndoMapsArgs args) {
   device::start_successor();
   __shared__ SharedMaps shared;
   device::wait_for_predecessor();
@@ -163,7 +166,7 @@ __global__ void __launch_bounds__(kThreads, 4) undo_maps_kernel(UndoMapsArgs arg
   }
 }
 
-__global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs args) {
+__global__ void __launch_bounds__(kUndoMapsThreads) place_exceptions_kernel(UndoMapsArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
@@ -173,8 +176,8 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
     const std::uint64_t values = static_cast<std::uint64_t>(task.records) * task.tuple;
     const unsigned char* const from =
         maps.exceptions + format::kExceptionPlaceBytes * maps.num_exceptions;
-    for (std::uint32_t k = blockIdx.y * kThreads + threadIdx.x; k < maps.num_exceptions;
-         k += gridDim.y * kThreads) {
+    for (std::uint32_t k = blockIdx.y * kUndoMapsThreads + threadIdx.x; k < maps.num_exceptions;
+         k += gridDim.y * kUndoMapsThreads) {
       const unsigned char* const place = maps.exceptions + format::kExceptionPlaceBytes * k;
       const std::uint32_t number = load_u32_anywhere(place);
       const bool rises = k == 0 || load_u32_anywhere(place - format::kExceptionPlaceBytes) < number;
@@ -195,15 +198,17 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
 
 cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  return device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args);
+  const dim3 grid =
+      device::column_grid(args.num_tasks, kUndoMapsMostRows, kUndoMapsMaxSlices, bytes);
+  return device::launch_after<undo_maps_kernel>(grid, kUndoMapsThreads, stream, args);
 }
 
 cudaError_t launch_place_exceptions(const UndoMapsArgs& args, std::uint64_t bytes,
                                     cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
-  return device::launch_after<place_exceptions_kernel>(grid, kThreads, stream, args);
+  const dim3 grid =
+      device::column_grid(args.num_tasks, kUndoMapsMostRows, kUndoMapsMaxSlices, bytes);
+  return device::launch_after<place_exceptions_kernel>(grid, kUndoMapsThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -21,8 +21,8 @@ using format::Byte;
 constexpr int kPlaceThreads = 1024;
 constexpr int kPlaceWarps = kPlaceThreads / 32;
 constexpr int kSizeThreads = 32;
-constexpr int kThreads = 256;
-constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kWriteStreamThreads = 256;
+constexpr std::uint32_t kWriteStreamMostBlocks = 1 << 16;
 constexpr int kRawSlices = 8;  // blocks that share a raw chunk
 constexpr std::uint64_t kCheckBytes = format::kCheckBytes, kFooterBytes = 4;
 
@@ -299,16 +299,16 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
 template <bool kAlone>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWriteStreamThreads)
     write_heads_kernel(const __grid_constant__ WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
   device::wait_for_predecessor();
   device::start_successor();
-  const std::uint32_t warps = gridDim.x * (kThreads / 32);
-  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks();
-       chunk += warps)
+  const std::uint32_t warps = gridDim.x * (kWriteStreamThreads / 32);
+  for (std::uint32_t chunk = (blockIdx.x * kWriteStreamThreads + threadIdx.x) / 32;
+       chunk < args.num_chunks(); chunk += warps)
     write_chunk<kAlone>(args, secret, chunk);
 }
 
@@ -330,7 +330,7 @@ __device__ void copy_tables(const ExactMaps& maps, std::uint32_t chunk, Byte* ou
 
 // The last kernel: what follows it is the caller's, and is not started early.
 template <bool kAlone>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWriteStreamThreads)
     copy_rest_kernel(const __grid_constant__ WriteArgs args) {
   const Columns<kAlone> columns{args};
   device::wait_for_predecessor();
@@ -338,8 +338,8 @@ __global__ void __launch_bounds__(kThreads)
   const bool has_tables = args.places->has_tables != 0;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const auto chunk = static_cast<std::uint32_t>(item / kRawSlices);
-    const std::uint32_t thread = item % kRawSlices * kThreads + threadIdx.x;
-    constexpr std::uint32_t kCopying = kRawSlices * kThreads;
+    const std::uint32_t thread = item % kRawSlices * kWriteStreamThreads + threadIdx.x;
+    constexpr std::uint32_t kCopying = kRawSlices * kWriteStreamThreads;
     for (std::uint32_t c = 0; c < columns.count(); ++c) {
       const WrittenColumn& column = columns[c];
       const PackResult result = column.pack.results[chunk];
@@ -395,7 +395,7 @@ __global__ void keep_columns_kernel(const __grid_constant__ KeptColumns kept, st
 static_assert(sizeof(KeptColumns) < 4000 && sizeof(WriteArgs) < 4000);
 
 unsigned grid_of(std::uint64_t blocks) {
-  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  return static_cast<unsigned>(blocks < kWriteStreamMostBlocks ? blocks : kWriteStreamMostBlocks);
 }
 
 template <bool kAlone>
@@ -411,11 +411,11 @@ cudaError_t place_blocks(const WriteArgs& args, cudaStream_t stream) {
 
 template <bool kAlone>
 cudaError_t write_heads(const WriteArgs& args, cudaStream_t stream) {
-  constexpr std::uint64_t kWarps = kThreads / 32;
+  constexpr std::uint64_t kWarps = kWriteStreamThreads / 32;
   const std::uint64_t chunks = args.num_chunks();
   if (chunks == 0) return cudaSuccess;
   const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
-  return device::launch_after<write_heads_kernel<kAlone>>(grid, kThreads, stream, args);
+  return device::launch_after<write_heads_kernel<kAlone>>(grid, kWriteStreamThreads, stream, args);
 }
 
 template <bool kAlone>
@@ -425,7 +425,7 @@ cudaError_t copy_rest(const WriteArgs& args, cudaStream_t stream) {
   // Where no chunk is raw, blocks only ask whether theirs is.
   constexpr std::uint64_t kMostCopying = 2048;
   const auto grid = static_cast<unsigned>(std::min(chunks * kRawSlices, kMostCopying));
-  return device::launch_after<copy_rest_kernel<kAlone>>(grid, kThreads, stream, args);
+  return device::launch_after<copy_rest_kernel<kAlone>>(grid, kWriteStreamThreads, stream, args);
 }
 
 bool has_one_column(const WriteArgs& args) { return args.num_columns() == 1; }

@@ -6,7 +6,7 @@ namespace gdelta::scan {
 namespace {
 
 template <class Word>
-cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
+cudaError_t launch_bits(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
   const KeyMap map = key_map(shape);
   switch (shape.op) {
     case Operator::product:
@@ -28,8 +28,8 @@ cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stre
 }  // namespace
 
 cudaError_t launch_stream_bits(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
-  return type_bytes(shape.type) == 4 ? launch<std::uint32_t>(shape, plan, stream)
-                                     : launch<std::uint64_t>(shape, plan, stream);
+  return type_bytes(shape.type) == 4 ? launch_bits<std::uint32_t>(shape, plan, stream)
+                                     : launch_bits<std::uint64_t>(shape, plan, stream);
 }
 
 }  // namespace gdelta::scan

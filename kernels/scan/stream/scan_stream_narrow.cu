@@ -6,7 +6,7 @@ namespace gdelta::scan {
 namespace {
 
 template <class Storage>
-cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
+cudaError_t launch_narrow(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
   using Algebra = SumAlgebra<Storage, std::uint32_t>;
   if (shape.order == 1) return launch_stream_kernel<Algebra, 1>(plan, {}, stream);
   if (shape.order == 2) return launch_stream_kernel<Algebra, 2>(plan, {}, stream);
@@ -17,8 +17,8 @@ cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stre
 }  // namespace
 
 cudaError_t launch_stream_narrow(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
-  return type_bytes(shape.type) == 1 ? launch<std::uint8_t>(shape, plan, stream)
-                                     : launch<std::uint16_t>(shape, plan, stream);
+  return type_bytes(shape.type) == 1 ? launch_narrow<std::uint8_t>(shape, plan, stream)
+                                     : launch_narrow<std::uint16_t>(shape, plan, stream);
 }
 
 }  // namespace gdelta::scan
