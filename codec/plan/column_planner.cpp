@@ -414,7 +414,8 @@ class ColumnPlanner {
         candidates.push_back(candidate_of(coder, plain, &of_plain));
       }
       // Bytes that are no numbers have no strides that symbols like: there a sample decides without a trial.
-      if (fewer > 0 && packed.front.num_strides > 0 && value_bytes(column_.column.type) == 1) {
+      if (settings_.level > kDeviceLevel && fewer > 0 && packed.front.num_strides > 0 &&
+          value_bytes(column_.column.type) == 1) {
         ColumnModel plain = packed;
         plain.front.num_strides = 0;
         const Candidate other = candidate_of(coder, plain, nullptr);
