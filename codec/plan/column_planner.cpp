@@ -408,17 +408,17 @@ class ColumnPlanner {
       candidates.push_back(is_known ? *expected_ : candidate_of(coder, packed, &of_packed));
       // A stride that narrows groups may widen most residuals. Below, a second one alone is doubted: it saves little of groups.
       const std::uint8_t fewer = policy_.zstd.every_front ? 0 : 1;
-      if (packed.front.num_strides > fewer) {
-        ColumnModel plain = packed;
-        plain.front.num_strides = fewer;
-        candidates.push_back(candidate_of(coder, plain, &of_plain));
-      }
-      // Bytes that are no numbers have no strides that symbols like: there a sample decides without a trial.
+      const auto with_strides = [&](std::uint8_t count) {
+        ColumnModel model = packed;
+        model.front.num_strides = count;
+        return model;
+      };
+      if (packed.front.num_strides > fewer)
+        candidates.push_back(candidate_of(coder, with_strides(fewer), &of_plain));
+      // Symbols of bytes often like no stride at all, as those of text: there a sample decides without a trial.
       if (settings_.level > kDeviceLevel && fewer > 0 && packed.front.num_strides > 0 &&
           value_bytes(column_.column.type) == 1) {
-        ColumnModel plain = packed;
-        plain.front.num_strides = 0;
-        const Candidate other = candidate_of(coder, plain, nullptr);
+        const Candidate other = candidate_of(coder, with_strides(0), nullptr);
         if (other.bits > 0 && other.bits < candidates.front().bits &&
             other.bits < candidates.back().bits)
           candidates = {other};

@@ -23,6 +23,7 @@ class SegmentPlanner {
       : column_(column),
         settings_(settings),
         lengths_(lengths),
+        heads_(SegmentDelta{.lengths = lengths}.heads()),
         policy_(level_policy(settings.level)),
         workers_(workers) {}
 
@@ -72,14 +73,12 @@ class SegmentPlanner {
     return column_coder(tried.empty() ? packed : tried.front()).order_cost;
   }
 
-  std::uint64_t heads() const { return SegmentDelta{.lengths = lengths_}.heads(); }
-
   // They let kernels join each page alone (codec/coders/segments_in_pages.h).
   bool states_pay(const ColumnBytes& column, ValueMap map, const format::Section& section,
                   const format::SegmentOrders& orders) const {
     const Column& shape = column.column;
     return format::coder_traits(section.coder).states_of_segments &&
-           format::heads_suit_states(heads(), column.records) &&
+           format::heads_suit_states(heads_, column.records) &&
            pages_can_be_joined(value_bytes(shape.type), shape.tuple, orders.highest(shape.tuple),
                                {.map = map}, section);
   }
@@ -88,7 +87,7 @@ class SegmentPlanner {
   std::uint64_t limit_of(std::uint64_t bytes_without) const {
     const std::uint64_t all_of_it = 1000;
     const std::uint64_t permille =
-        std::min(policy_.segments.gain_permille + policy_.segments.heads_permille * heads() /
+        std::min(policy_.segments.gain_permille + policy_.segments.heads_permille * heads_ /
                                                       std::max<std::uint64_t>(column_.records, 1),
                  all_of_it);
     return bytes_without - bytes_without * permille / all_of_it;
@@ -119,6 +118,7 @@ class SegmentPlanner {
   const ColumnBytes& column_;
   const EncodeSettings& settings_;
   std::span<const std::uint32_t> lengths_;
+  std::uint64_t heads_;  // segments that have one
   const LevelPolicy& policy_;
   Workers& workers_;
 };

@@ -17,25 +17,29 @@ namespace {
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestGroups = 128;
 
-// How many residuals of each class there are at each order.
-struct ClassCounts {
-  static constexpr int kCopies =
-      2;  // neighbours are counted apart: they are often in the same class
+// How many residuals of each of so many bins there are at each order.
+template <int kBins>
+struct OrderCounts {
+  static constexpr int kCopies = 2;  // neighbours are counted apart: they are often in the same bin
 
-  explicit ClassCounts(int last)
-      : counts(static_cast<std::size_t>(last + 1) * kCopies * kResidualClasses) {}
+  explicit OrderCounts(int last) : counts(static_cast<std::size_t>(last + 1) * kCopies * kBins) {}
   std::vector<std::uint32_t> counts;
 
-  std::uint32_t* of(int order) { return counts.data() + order * kCopies * kResidualClasses; }
-  void add(const ClassCounts& other) {
+  std::uint32_t* of(int order) { return counts.data() + order * kCopies * kBins; }
+  void add(const OrderCounts& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
   }
   /// Of all copies.
   void add_up(int order, std::uint32_t* sums) {
-    for (int number = 0; number < kResidualClasses; ++number)
-      sums[number] = of(order)[number] + of(order)[kResidualClasses + number];
+    for (int number = 0; number < kBins; ++number)
+      sums[number] = of(order)[number] + of(order)[kBins + number];
   }
 };
+
+// Classes, or, of one-byte residuals, each by itself.
+constexpr int kByteValues = 256;
+using ClassCounts = OrderCounts<kResidualClasses>;
+using ByteCounts = OrderCounts<kByteValues>;
 
 // words: kMaxOrder values before the group, then `count` of it; destroyed.
 template <class Word>
@@ -77,22 +81,6 @@ void count_group(Word* words, std::uint64_t count, int last, int value_bits, Cla
 #endif
   count_classes(words, count, last, value_bits, counts);
 }
-
-// Of one-byte residuals each is counted by itself.
-constexpr int kByteValues = 256;
-
-struct ByteCounts {
-  static constexpr int kCopies = 2;  // as above
-
-  explicit ByteCounts(int last)
-      : counts(static_cast<std::size_t>(last + 1) * kCopies * kByteValues) {}
-  std::vector<std::uint32_t> counts;
-
-  std::uint32_t* of(int order) { return counts.data() + order * kCopies * kByteValues; }
-  void add(const ByteCounts& other) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
-  }
-};
 
 // As above; `words` have the byte lowest.
 void count_bytes(const std::uint32_t* words, std::uint64_t count, int last, ByteCounts& counts) {
@@ -138,7 +126,7 @@ std::uint64_t bits_of_bytes(const std::uint32_t* counts, std::uint64_t residuals
   std::uint32_t classes[kResidualClasses] = {};
   std::uint64_t sampled = 0, bins = 0;
   for (int byte = 0; byte < kByteValues; ++byte) {
-    const std::uint32_t count = counts[byte] + counts[kByteValues + byte];
+    const std::uint32_t count = counts[byte];
     const int residual = byte < kByteValues / 2 ? byte : byte - kByteValues;
     classes[ResidualClasses::of(static_cast<std::uint32_t>(residual))] += count;
     sampled += count;
@@ -146,8 +134,7 @@ std::uint64_t bits_of_bytes(const std::uint32_t* counts, std::uint64_t residuals
   }
   std::uint64_t bits = sampled * fixed_log2(sampled);
   for (int byte = 0; byte < kByteValues; ++byte)
-    if (const std::uint32_t count = counts[byte] + counts[kByteValues + byte]; count > 0)
-      bits -= count * fixed_log2(count);
+    if (counts[byte] > 0) bits -= counts[byte] * fixed_log2(counts[byte]);
   return std::min((bits >> kFixedLog2Bits) * residuals / sampled + bins * kTableClassBits,
                   bits_of(classes, residuals));
 }
@@ -210,8 +197,11 @@ void add_lane_of_bytes(const ResidualSource& source, int lane, std::optional<int
       [&](const std::uint32_t* words, std::uint64_t count, ByteCounts& own) {
         count_bytes(words, count, last, own);
       });
-  add_best_order(lane, asked, last, chosen,
-                 [&](int order) { return bits_of_bytes(counts.of(order), source.records()); });
+  add_best_order(lane, asked, last, chosen, [&](int order) {
+    std::uint32_t of_order[kByteValues];
+    counts.add_up(order, of_order);
+    return bits_of_bytes(of_order, source.records());
+  });
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/batch_turns.h"

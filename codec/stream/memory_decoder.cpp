@@ -31,6 +31,13 @@ std::uint64_t segments_begun(const format::ParsedChunk& chunk) {
 
 }  // namespace
 
+std::uint64_t WholeNeed::bytes_with_offsets() const {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max(), kOffset = 8;
+  std::uint64_t bytes = decoded_bytes;
+  add_up_to_most(bytes, segments < kMost / kOffset ? (segments + 1) * kOffset : kMost);
+  return bytes;
+}
+
 WholeNeed need_of(std::span<const std::byte> bytes, std::uint64_t memory_limit) {
   const ReadAt read_at = read_from(bytes);
   FileInput input(read_at, bytes.size());

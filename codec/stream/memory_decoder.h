@@ -21,6 +21,9 @@ struct WholeNeed {
   std::uint64_t work_bytes = 0;     // of the chunk that needs most, beside block and values
   // All chunks, so that nobody reads their heads again, if the file is whole and they take little memory or there is but one.
   std::vector<ChunkBlock> chunks = {};
+
+  /// Of values and of where segments begin, one offset more than there are segments; at most the largest number there is.
+  std::uint64_t bytes_with_offsets() const;
 };
 
 WholeNeed need_of(std::span<const std::byte> bytes, std::uint64_t memory_limit);

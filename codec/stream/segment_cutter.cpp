@@ -23,9 +23,9 @@ std::size_t SegmentCutter::write(std::span<const std::byte> values) {
   return count;
 }
 
-std::size_t SegmentCutter::write_whole(std::span<const std::uint64_t> lengths,
-                                       std::span<const std::byte> values) {
-  if (open_) return 0;
+SegmentCutter::WholeSegments SegmentCutter::write_whole(std::span<const std::uint64_t> lengths,
+                                                        std::span<const std::byte> values) {
+  if (open_) return {0, 0};
   const std::uint64_t room =
       std::min<std::uint64_t>(chunk_bytes_ - chunk_.values.size(), values.size()) / record_bytes_;
   const std::size_t most =
@@ -35,9 +35,9 @@ std::size_t SegmentCutter::write_whole(std::span<const std::uint64_t> lengths,
   for (; count < most && lengths[count] <= room - records; ++count) records += lengths[count];
   chunk_.lengths.insert(chunk_.lengths.end(), lengths.begin(),
                         lengths.begin() + static_cast<std::ptrdiff_t>(count));
-  const auto bytes = static_cast<std::ptrdiff_t>(records * record_bytes_);
-  chunk_.values.insert(chunk_.values.end(), values.begin(), values.begin() + bytes);
-  return count;
+  const auto taken = values.first(static_cast<std::size_t>(records * record_bytes_));
+  chunk_.values.insert(chunk_.values.end(), taken.begin(), taken.end());
+  return {count, taken.size()};
 }
 
 bool SegmentCutter::end_segment() {

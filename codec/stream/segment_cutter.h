@@ -31,10 +31,14 @@ class SegmentCutter {
   /// Takes as many bytes of whole records as the chunk has room for; returns how many. 0: the chunk is
   /// whole, and `take_chunk` makes room.
   std::size_t write(std::span<const std::byte> values);
-  /// Takes segments at the front that the chunk has room for as a whole, if none is open; returns how many. `values` has all of them,
-  /// or else no more are taken than it has.
-  std::size_t write_whole(std::span<const std::uint64_t> lengths,
-                          std::span<const std::byte> values);
+  struct WholeSegments {
+    std::size_t segments;
+    std::size_t bytes;  ///< of their values
+  };
+  /// Takes segments at the front that the chunk has room for as a whole, if none is open; returns what it took. `values` has all of
+  /// them, or else no more are taken than it has.
+  WholeSegments write_whole(std::span<const std::uint64_t> lengths,
+                            std::span<const std::byte> values);
   /// Gives false if the chunk is whole, as above.
   bool end_segment();
   /// Whether the segment that was written to last has not ended.

@@ -63,13 +63,11 @@ struct SegmentWriter::Impl {
   Result<void> write_segments(std::span<const std::uint64_t> lengths,
                               std::span<const std::byte> values) {
     while (!lengths.empty()) {
-      const std::size_t whole = cutter.write_whole(lengths, values);
-      std::uint64_t records = 0;
-      for (const std::uint64_t length : lengths.first(whole)) records += length;
-      bytes_in += records * record_bytes;
-      segments += whole;
-      values = values.subspan(static_cast<std::size_t>(records * record_bytes));
-      lengths = lengths.subspan(whole);
+      const auto whole = cutter.write_whole(lengths, values);
+      bytes_in += whole.bytes;
+      segments += whole.segments;
+      values = values.subspan(whole.bytes);
+      lengths = lengths.subspan(whole.segments);
       if (lengths.empty()) break;
       // One that ends the chunk.
       if (lengths[0] > values.size() / record_bytes)

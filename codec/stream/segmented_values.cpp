@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "codec/stream/fresh_memory.h"
@@ -20,14 +19,6 @@ EndSink append_to(std::vector<std::uint64_t>& out) {
     out.insert(out.end(), ends.begin(), ends.end());
     return {};
   };
-}
-
-/// At most the largest number there is.
-std::uint64_t held_by_result(const WholeNeed& need) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max(), kOffset = 8;
-  const std::uint64_t offsets =
-      need.segments < kMost / kOffset ? (need.segments + 1) * kOffset : kMost;
-  return need.decoded_bytes > kMost - offsets ? kMost : need.decoded_bytes + offsets;
 }
 
 }  // namespace
@@ -84,7 +75,7 @@ Result<SegmentedValues> decompress_segments(std::span<const std::byte> bytes,
                                             const DecodeOptions& options) {
   return with_memory_errors<SegmentedValues>([&]() -> Result<SegmentedValues> {
     WholeNeed need = need_of(bytes, options.memory_limit);
-    const std::uint64_t held = held_by_result(need);
+    const std::uint64_t held = need.bytes_with_offsets();
     if (auto checked = check_limits(need, held, options); !checked)
       return tl::unexpected(std::move(checked.error()));
     SegmentedValues out{.offsets = {}, .values = {}};

@@ -172,8 +172,7 @@ class LaneSegments {
         std::accumulate(stretch.lengths.begin(), stretch.lengths.end(), std::size_t{0});
     const std::size_t end = stretch.first_tuple + tuples;
     const std::size_t begin = body_of(stretch.first_tuple, stretch.first_head) + 1;
-    const auto heads = static_cast<std::size_t>(std::count_if(
-        stretch.lengths.begin(), stretch.lengths.end(), [](auto n) { return n > 0; }));
+    const std::size_t heads = SegmentDelta{.lengths = stretch.lengths}.heads();
     SegmentRuns<typename Value::Stored, kOrder> runs(residuals + begin * kBytes, tuples - heads);
     for_each_joined(
         stretch, residuals, values,

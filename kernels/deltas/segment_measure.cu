@@ -106,8 +106,8 @@ __device__ BeforeWarp before_warp(const std::uint32_t (&records)[kWarps],
   return before;
 }
 
-/// Stores where the segments of a warp begin that have records, `count` of them, the last of which `head` counts. The
-/// thread's own are `starts`, and those of the warp stand in `staged`, with those of empty segments between them.
+/// Stores where the segments of a warp begin that have records, `count` of them. The thread's own are `starts`, and those of the
+/// warp stand in `staged`, with those of empty segments between them.
 __device__ void store_starts(std::uint32_t* to, const std::uint32_t (&starts)[kRun],
                              const RunOfLengths& run, std::uint32_t heads_before_thread,
                              std::uint32_t count, std::uint32_t* staged, int thread) {

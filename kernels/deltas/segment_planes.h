@@ -26,7 +26,6 @@ class SegmentPlanes {
   SegmentPlanes(const SegmentDelta& delta, const unsigned char* values, int lane)
       : lengths_(delta.lengths), num_heads_(delta.heads()) {
     for (const std::uint32_t length : lengths_) tuples_ += length;
-    others_ = tuples_ - num_heads_;
     values_ = room(tuples_);
     heads_ = room(num_heads_);
     next_heads_ = room(num_heads_);
@@ -42,7 +41,7 @@ class SegmentPlanes {
 
   std::span<const Lane> heads() const { return {heads_.get(), num_heads_}; }
   /// All other tuples.
-  std::span<const Lane> body() const { return {body_.get(), others_}; }
+  std::span<const Lane> body() const { return {body_.get(), others()}; }
 
   /// The order along the heads becomes one higher.
   void raise_heads() {
@@ -58,7 +57,7 @@ class SegmentPlanes {
       return;
     }
     // The first one behind a head stays what it is: the states before it are zero.
-    subtract(body_.get(), others_, next_.get());
+    subtract(body_.get(), others(), next_.get());
     std::size_t first = 0;
     for (const std::uint32_t length : lengths_) {
       next_[first] = body_[first];
@@ -75,6 +74,8 @@ class SegmentPlanes {
   static std::unique_ptr<Lane[]> room(std::size_t lanes) {
     return std::make_unique_for_overwrite<Lane[]>(lanes + kStep);
   }
+
+  std::size_t others() const { return tuples_ - num_heads_; }
 
   static void subtract(const Lane* from, std::size_t count, Lane* to) {
     if (count > 0) to[0] = from[0];
@@ -103,7 +104,7 @@ class SegmentPlanes {
   }
 
   std::span<const std::uint32_t> lengths_;
-  std::size_t num_heads_, tuples_ = 0, others_ = 0;
+  std::size_t num_heads_, tuples_ = 0;
   int order_ = 0;  // inside segments
   std::unique_ptr<Lane[]> values_, heads_, next_heads_, body_, next_;
 };

@@ -9,13 +9,10 @@
 
 namespace gdelta {
 
-/// The highest order that has such sums.
-inline constexpr int kSummedRunOrders = 2;
-
-/// `Lane` is an unsigned type as wide as the values.
+/// `Lane` is an unsigned type as wide as the values; orders are 0 to 2.
 template <class Lane, int kOrder>
 class SegmentRuns {
-  static_assert(kOrder <= kSummedRunOrders);
+  static_assert(kOrder >= 0 && kOrder <= 2);
 
  public:
   /// Of `count` residuals in the order of the machine's words, any alignment, which are no heads.

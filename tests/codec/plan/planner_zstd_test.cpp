@@ -221,6 +221,13 @@ TEST(PlannerZstd, BytesThatAreNoNumbersTakeNoMoreAtHigherLevels) {
     EXPECT_LE(planned_bytes(bytes_of(text), "u8", level, true), of_fastest) << level;
 }
 
+/// Puts one of the phrases that stand in `words` one behind the other, any of them.
+template <class Words>
+void put_phrase(Draws& draws, const Words& words, std::size_t length, ValueBytes& to) {
+  const auto first = length * static_cast<std::size_t>(draws.below(words.size() / length));
+  for (std::size_t i = 0; i < length; ++i) to.put(words[first + i]);
+}
+
 /// Phrases that begin at any byte, and some noise between them: of values as wide as they few repeat.
 Bytes phrases_of_bytes() {
   constexpr std::size_t kLength = 8, kPhrases = 100;
@@ -228,8 +235,7 @@ Bytes phrases_of_bytes() {
   const auto words = draws.many_below(kLength * kPhrases, 1 << 8);
   ValueBytes bytes(1);
   for (int phrase = 0; phrase < 60000; ++phrase) {
-    const auto first = kLength * static_cast<std::size_t>(draws.below(kPhrases));
-    for (std::size_t i = 0; i < kLength; ++i) bytes.put(words[first + i]);
+    put_phrase(draws, words, kLength, bytes);
     for (auto noise = draws.below(3); noise > 0; --noise) bytes.put(draws.below(1 << 8));
   }
   Bytes whole = bytes.bytes();
@@ -253,8 +259,7 @@ Bytes phrases_from_far_away() {
   const auto words = draws.many_below(kLength * kPhrases, 1 << 16);
   ValueBytes values(4);
   for (int phrase = 0; phrase < 30000; ++phrase) {
-    const auto first = kLength * static_cast<std::size_t>(draws.below(kPhrases));
-    for (std::size_t i = 0; i < kLength; ++i) values.put(words[first + i]);
+    put_phrase(draws, words, kLength, values);
   }
   return values.bytes();
 }
