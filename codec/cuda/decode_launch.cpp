@@ -117,7 +117,7 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
   const auto add = [&](const SlotClass& slots) {
     std::uint64_t enough = 0;
     bool has_room = false;
-    if (auto error = enough_stride_columns(slots.value_bytes, enough)) return error;
+    if (auto error = enough_stride_columns(enough)) return error;
     if (auto error = has_room_for_stride_pages(slots.value_bytes, slots.most_tuple, has_room))
       return error;
     (has_room && columns >= enough ? widths : lacking) |= 1u << slots.value_bytes;

@@ -62,8 +62,9 @@ struct FinishLanes {
 ///   take_words(left, thread)           or, if it has that, the same of a run that has been put into its `words`
 ///   store(tile, left, task, thread)    then; `tile` is shared memory for it alone until the next tile
 ///   close(task, page, tiles, thread)   if the page could be read to its end
-template <int ValueBytes, int Tuple, bool kMaps = false, class Sink>
-__device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
+/// and, if the Room does not keep groups, `groups()`, which says where those of the page wait.
+template <int ValueBytes, int Tuple, bool kMaps = false, class Sink, class Room>
+__device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple, Room>& shared,
                                    const ColumnTask& task, const PageView& page,
                                    const unsigned char* head, unsigned long long* damaged_at,
                                    Sink sink) {
@@ -81,7 +82,10 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
 
   LaneSums<ValueBytes, Tuple, kRun> sums;
   sums.open(task, head, thread);
-  PackedPage<ValueBytes, Tuple> source(shared, page, found, page.bytes + head_bytes);
+  std::uint32_t* elsewhere = nullptr;
+  if constexpr (!Room::kKeepsGroups) elsewhere = sink.groups();
+  PackedPage<ValueBytes, Tuple, Room> source(shared, page, found, page.bytes + head_bytes,
+                                             elsewhere);
   const std::conditional_t<kMaps, FinishLanes<ValueBytes, Tuple, kRun>,
                            FinishValues<ValueBytes, Tuple, kRun>>
       finish(task);
@@ -124,7 +128,7 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
     }
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);
-    sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), left, task, thread);
+    sink.store(reinterpret_cast<unsigned char*>(source.bits_of(tile)), left, task, thread);
     left -= Shape::kTileTuples;
   }
   if (__any_sync(device::kWholeWarp, source.refused != 0) && thread == 0)

@@ -65,9 +65,10 @@ struct PackedPage {
   static constexpr bool kPatchTile = kPatchLanes == Tuple;
   static constexpr unsigned kTiles = Room::kTiles;
 
+  /// `elsewhere`: where groups wait if the warp does not keep them, those of tiles Room::kGroupStep words apart.
   __device__ PackedPage(Shared& of_warp, const PageView& view, const PageGroups<ValueBytes>& found,
-                        const unsigned char* group_bytes)
-      : shared(of_warp), page(view), groups(static_cast<int>(view.groups)) {
+                        const unsigned char* group_bytes, std::uint32_t* elsewhere = nullptr)
+      : shared(of_warp), page(view), groups(static_cast<int>(view.groups)), apart(elsewhere) {
     exceptions = group_bytes + 16 * (found.all & 0xffff);
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
     const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);
@@ -79,7 +80,7 @@ struct PackedPage {
     if (patched != 0) fetch_exceptions(found.all >> 16);
     tiles = (page.groups + kStripGroups - 1) / kStripGroups;
     fetch_from = first_unit + fetch_unit;
-    fetch_to = shared.bits[0] + 4 * (Shape::kGroupUnits * fetch_group + fetch_unit);
+    fetch_to = bits_of(0) + 4 * (Shape::kGroupUnits * fetch_group + fetch_unit);
     patched_groups = patched;
     if constexpr (kPatchTile) {
 #pragma unroll
@@ -102,6 +103,22 @@ struct PackedPage {
         device::prefetch_to_l2(exceptions + at);
     }
   }
+  /// Where the groups of a tile are, and behind those of the first one.
+  __device__ std::uint32_t* bits_of(unsigned tile) const {
+    if constexpr (Shared::kKeepsGroups) {
+      return shared.bits[tile % kTiles];
+    } else {
+      return apart + step_to(tile);
+    }
+  }
+  __device__ static unsigned step_to(unsigned tile) {
+    if constexpr (Shared::kKeepsGroups) {
+      return (tile % kTiles) * Shape::kBitWords;
+    } else {
+      return tile * Room::kGroupStep;
+    }
+  }
+
   /// A group of a tile; behind the last group of the last lane, threads keep the place of a group that
   /// is not there.
   __device__ int group_at(unsigned tile, int lane, int of_strip) const {
@@ -119,7 +136,10 @@ struct PackedPage {
       int units = place.units();
       if (fetch_group >= Shape::kTileGroups || is_missing(tile, fetch_lane, fetch_part)) units = 0;
       const uint4* from = fetch_from + place.units_before();
-      std::uint32_t* to = fetch_to + (tile % kTiles) * Shape::kBitWords;
+      std::uint32_t* to = fetch_to + step_to(tile);
+      if constexpr (!Shared::kKeepsGroups) {
+        if (thread < 3) bits_of(tile)[Shape::kZeroWord + thread] = 0;
+      }
       if (fetch_unit < units) __pipeline_memcpy_async(to, from, 16);
       if (fetch_unit + kFetchThreads < units)
         __pipeline_memcpy_async(to + 4 * kFetchThreads, from + kFetchThreads, 16);
@@ -156,7 +176,7 @@ struct PackedPage {
     const unsigned first_bit = width == 0
                                    ? 32 * Shape::kZeroWord
                                    : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
-    read_run<Word, kRun>(shared.bits[tile % kTiles], first_bit, width, run, thread);
+    read_run<Word, kRun>(bits_of(tile), first_bit, width, run, thread);
     if constexpr (kPatchTile) {
       if (patches.any) take_patches<Word, kRun>(shared.room.patch[lane], run, thread);
     } else if (is_patched(tile, lane)) {
@@ -228,6 +248,7 @@ struct PackedPage {
   const uint4* fetch_from;
   std::uint32_t* fetch_to;
   int next_width;
+  [[maybe_unused]] std::uint32_t* apart;
   int refused = 0;  // 1: by this thread
 };
 

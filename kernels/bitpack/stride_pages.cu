@@ -4,36 +4,36 @@
 
 namespace gdelta::cuda {
 
-// docs/history/pages.md, *Strides*, has what was measured: all blocks but those of four-byte values have fewer warps.
-cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns) {
+// docs/history/pages.md, *Strides*, has what was measured.
+cudaError_t enough_stride_columns(std::uint64_t& columns) {
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  columns = static_cast<std::uint64_t>(value_bytes == 4 ? processors : 5 * processors / 2);
+  columns = static_cast<std::uint64_t>(processors);
   return cudaSuccess;
 }
 
 // One width a translation unit.
-#define GDELTA_DECLARATION(width)          \
-  int shared_of_stride_pages_##width(int); \
+#define GDELTA_DECLARATION(width)                           \
+  cudaError_t stride_decoders_##width(int, std::uint32_t&); \
   cudaError_t launch_stride_pages_##width(int, const UnpackArgs&, const LaneMaps*, cudaStream_t);
 GDELTA_VALUE_WIDTHS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION
 
 cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has) {
-  int most = 0;
-  if (auto error = device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
-    return error;
+  constexpr std::uint32_t kFewest = 3;
+  std::uint32_t decoders = 0;
+  cudaError_t error = cudaErrorInvalidValue;
   switch (value_bytes) {
-#define GDELTA_CASE(width)                               \
-  case width:                                            \
-    has = shared_of_stride_pages_##width(tuple) <= most; \
-    return cudaSuccess;
+#define GDELTA_CASE(width)                            \
+  case width:                                         \
+    error = stride_decoders_##width(tuple, decoders); \
+    break;
     GDELTA_VALUE_WIDTHS(GDELTA_CASE)
 #undef GDELTA_CASE
-    default:
-      return cudaErrorInvalidValue;
   }
+  has = decoders >= kFewest;
+  return error;
 }
 
 cudaError_t launch_stride_pages(int value_bytes, int tuple, const UnpackArgs& args,

@@ -1,6 +1,5 @@
-// Columns with strides of order 1, of which a block takes a whole one, some pages at a time: values are summed along their
-// strides while they are in the second-level cache, and then held against their checks, so memory sees them once. A column is
-// one block's, however long it is, so there must be many to keep a device busy; of few, pages go to all multiprocessors, with
+// Columns with strides of order 1, of which a block takes a whole one: values are summed along their strides, and held against
+// their checks, while they are in shared memory, so that memory sees them once. A column is one block's, however long it is, so there must be many to keep a device busy; of few, pages go to all multiprocessors, with
 // a pass behind them (kernels/deltas/stride_undo_cuda.h).
 #pragma once
 
@@ -13,8 +12,8 @@
 
 namespace gdelta::cuda {
 
-/// Gives how many columns of a call, counted over chunks, are so many that a block for each of this width takes less time.
-cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns);
+/// Gives how many columns of a call, counted over chunks, are so many that a block for each takes less time.
+cudaError_t enough_stride_columns(std::uint64_t& columns);
 
 /// Whether a block of this device has as much shared memory as such columns take; `tuple` is not wide.
 cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has);

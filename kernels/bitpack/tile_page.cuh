@@ -25,6 +25,7 @@ struct TilePageShape : UnpackWarpShape<ValueBytes, Tuple> {
 /// A warp has one page, and one tile at a time.
 struct TileStages {
   static constexpr int kPages = 1, kTiles = 1;
+  static constexpr bool kKeepsGroups = true;
 };
 template <int ValueBytes, int Tuple>
 using TilePatches = WarpPatches<ValueBytes, Tuple, TileStages>;

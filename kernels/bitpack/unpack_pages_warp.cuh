@@ -54,17 +54,13 @@ struct TileStore {
   /// Stores what was taken, through `tile` in shared memory, which nobody reads any more.
   __device__ void store(unsigned char* tile, std::uint32_t left, const ColumnTask& task,
                         int thread) {
-#pragma unroll
-    for (int i = 0; i < Shape::kRunPieces; ++i) {
-      const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
-      if constexpr (Shape::kPieceBytes == 16) {
-        reinterpret_cast<uint4*>(tile)[slot] =
-            make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
-      } else {
-        reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
-      }
-    }
+    put_run<Shape>(tile, words, thread);
     __syncwarp();  // the tile is whole
+    send(tile, left, task, thread);
+  }
+  /// Stores a tile of values that is whole.
+  __device__ void send(const unsigned char* tile, std::uint32_t left, const ColumnTask& task,
+                       int thread) {
     if (in_pieces && left >= Shape::kTileTuples) {
       store_whole_tile<Shape, kStreams>(tile, out, thread);
     } else {

@@ -80,9 +80,11 @@ template <int ValueBytes, int Tuple>
 inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
                                       16 * 16;
 
-/// Pages that a warp has fetched something of, and tiles: those that are decoded and those behind them.
+/// Pages that a warp has fetched something of, and tiles: those that are decoded and those behind them. If it does not keep
+/// their groups, they wait where the page's sink says.
 struct WarpStages {
   static constexpr int kPages = 3, kTiles = 2;
+  static constexpr bool kKeepsGroups = true;
 };
 
 /// What exceptions add to a strip, each value where its thread finds it; else zero.
@@ -103,8 +105,10 @@ struct UnpackWarpShared {
   std::uint32_t ends[Room::kPages]
                     [4];  // words of the directory that hold a page's end and the one before
   alignas(16) unsigned char head[Room::kPages][kPageHeadBytes<ValueBytes, Tuple>];
-  // Groups of a tile and of the one behind it; the decoded tile takes their place.
-  alignas(16) std::uint32_t bits[Room::kTiles][Shape::kBitWords];
+  // Groups of a tile and of the one behind it, if they are kept; the decoded tile takes their place.
+  static constexpr bool kKeepsGroups = Room::kKeepsGroups;
+  alignas(
+      16) std::uint32_t bits[kKeepsGroups ? Room::kTiles : 1][kKeepsGroups ? Shape::kBitWords : 4];
   alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
   static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };

@@ -36,8 +36,10 @@ __device__ inline void open_warp_shared(UnpackWarpShared<ValueBytes, Tuple, Room
   if constexpr (Room::kKeepsPatches)
     clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.room.patch[0],
                                                                               thread);
-  for (auto& bits : mine.bits) {
-    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
+  if constexpr (Room::kKeepsGroups) {
+    for (auto& bits : mine.bits) {
+      if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
+    }
   }
   __syncwarp();
 }

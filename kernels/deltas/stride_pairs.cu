@@ -15,7 +15,7 @@ constexpr int kStridePairsThreads = 512;
 constexpr int kStridePairsBlocksPerSm = 2;
 constexpr std::uint32_t kRoundBytes = 1 << 17;  // of values
 
-using Rounds = StrideRounds<kStridePairsThreads, false>;
+using Rounds = StrideRounds<kStridePairsThreads>;
 
 /// Tuples of a round: whole tiles of the link that is undone first, if its columns go together.
 template <int ValueBytes>

@@ -5,27 +5,17 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/deltas/stride_sums.cuh"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/deltas/stride_walk.cuh"
 
 namespace gdelta::cuda {
 
-/// What the running sums of a link take: four values of it go together.
-__device__ inline std::uint32_t stride_sums_bytes(const ColumnTask& task, const TaskStride& link) {
-  return (link.stride * task.tuple * (task.value_bytes == 8 ? 8 : 4) + 15) / 16 * 16;
-}
-
 /// Whether a column's strides can be undone so.
 __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
-  std::uint32_t bytes = 0;
-  for (int link = 0; link < task.num_strides; ++link) {
-    const TaskStride& stride = task.strides[link];
-    if (stride.order != 1 || stride.stride > kStrideSumsBytes ||
-        (task.value_bytes == 3 && !has_quads<3>(task, stride.stride)))
-      return false;
-    bytes += stride_sums_bytes(task, stride);
-  }
-  return bytes <= kStrideSumsBytes &&
+  for (int link = 0; link < task.num_strides; ++link)
+    if (task.value_bytes == 3 && !has_quads<3>(task, task.strides[link].stride)) return false;
+  return fits_stride_sums(task) &&
          (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
 }
 
@@ -49,9 +39,18 @@ struct RoundValues : Values {
   bool streams;
 };
 
-/// kQuads: four neighbours go together where they lie so. Of three bytes they always do.
-template <int kThreads, bool kQuads>
+/// Of three bytes four neighbours go together.
+template <int kThreads>
 class StrideRounds {
+  template <int ValueBytes>
+  using Value =
+      std::conditional_t<ValueBytes == 4, std::uint32_t,
+                         std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;
+  template <int ValueBytes>
+  using Values = std::conditional_t<
+      ValueBytes == 8, AlignedValues<std::uint64_t>,
+      std::conditional_t<ValueBytes == 3, QuadValues<3, 4>, AlignedValues<Value<ValueBytes>>>>;
+
  public:
   struct Shared {
     union {
@@ -72,14 +71,10 @@ class StrideRounds {
   template <int ValueBytes>
   __device__ static std::uint32_t tile_tuples(const ColumnTask& task, int link) {
     const std::uint32_t stride = task.strides[link].stride;
-    std::uint32_t tuples = 0;
-    with_values<ValueBytes>(task, stride, [&](auto of) {
-      using Values = typename decltype(of)::type;
-      const std::uint32_t columns = stride * task.tuple / Walk<Values>::kAcross;
-      if (columns <= most_together(kThreads))
-        tuples = kThreads / columns * Values::kTileRows * stride;
-    });
-    return tuples;
+    const std::uint32_t columns = stride * task.tuple / Walk<Values<ValueBytes>>::kAcross;
+    return columns <= most_together(kThreads)
+               ? kThreads / columns * Values<ValueBytes>::kTileRows * stride
+               : 0;
   }
 
   /// Undoes strides, then map and byte order, of the tuples behind those of the round before. All stores of the block are
@@ -90,20 +85,14 @@ class StrideRounds {
     unsigned char* carried = shared.carried;
     for (int link = task.num_strides; link-- > 0;) {
       const LinkRange of_link{lane_maps, range, carried, link, streams && link == 0};
-      with_values<ValueBytes>(task, task.strides[link].stride, [&](auto of) {
-        using Values = typename decltype(of)::type;
-        undo_link<Values>(task, of_link, sums_of(shared, typename Values::Word{}));
-      });
+      undo_link<Values<ValueBytes>>(task, of_link,
+                                    sums_of(shared, typename Values<ValueBytes>::Word{}));
       carried += stride_sums_bytes(task, task.strides[link]);
       __syncthreads();  // the link is undone
     }
   }
 
  private:
-  template <int ValueBytes>
-  using Value =
-      std::conditional_t<ValueBytes == 4, std::uint32_t,
-                         std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;
   struct LinkRange {
     const LaneMaps* lane_maps;
     const TupleRange& range;
@@ -116,33 +105,21 @@ class StrideRounds {
   __device__ static auto& sums_of(Shared& shared, std::uint64_t) { return shared.sums.of_longs; }
   __device__ static auto& sums_of(Shared& shared, std::uint32_t) { return shared.sums.of_words; }
 
-  /// Calls use(std::type_identity<Values>) with those that a link of this stride is walked down by.
-  template <int ValueBytes, class Use>
-  __device__ static void with_values(const ColumnTask& task, std::uint32_t stride, const Use& use) {
-    if constexpr (ValueBytes == 8) {
-      use(std::type_identity<AlignedValues<std::uint64_t>>{});
-    } else if (ValueBytes == 3 || (kQuads && has_quads<ValueBytes>(task, stride))) {
-      use(std::type_identity<QuadValues<ValueBytes, ValueBytes == 3 ? 4 : 8>>{});
-    } else if constexpr (ValueBytes != 3) {
-      use(std::type_identity<AlignedValues<Value<ValueBytes>>>{});
-    }
-  }
-
-  template <class Values>
+  template <class OfLink>
   __device__ static void undo_link(const ColumnTask& task, const LinkRange& of,
-                                   Sums<typename Values::Word, kThreads, 1>& sums) {
+                                   Sums<typename OfLink::Word, kThreads, 1>& sums) {
     constexpr TeamPlace<1> kAlone{0, 1};
     const std::uint32_t stride = task.strides[of.link].stride;
-    using Columns = Walk<RoundValues<Values>, true>;
+    using Columns = Walk<RoundValues<OfLink>, true>;
     const Columns walk{.task = task,
                        .lane_maps = of.lane_maps,
-                       .in_memory = RoundValues<Values>(of.streams),
+                       .in_memory = RoundValues<OfLink>(of.streams),
                        .stride = stride,
                        .columns = stride * task.tuple / Columns::kAcross,
                        .step_bytes = static_cast<std::uint64_t>(stride) * task.record_bytes,
                        .last = of.link == 0,
                        .range = of.range,
-                       .carried = reinterpret_cast<typename Values::Word*>(of.carried)};
+                       .carried = reinterpret_cast<typename OfLink::Word*>(of.carried)};
     if (walk.columns > most_together(kThreads)) {
       walk_down<kThreads>(walk, kAlone);
     } else {

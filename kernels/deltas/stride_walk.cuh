@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/deltas/finish_rows.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/column_task.h"
-#include "kernels/words/undo_lane_maps.cuh"
 
 namespace gdelta::cuda {
 
@@ -268,18 +268,7 @@ struct Walk {
   }
   template <int kRows, class Value>
   __device__ void finish(int lane, Value (&values)[kRows]) const {
-    if (lane_maps != nullptr) {
-      undo_lane_map(*lane_maps, lane, in_memory.bytes(), values);
-      return;
-    }
-    with_map(task.map, [&](auto of) {
-#pragma unroll
-      for (int i = 0; i < kRows; ++i)
-        values[i] = decltype(of)::undo(values[i], 8 * in_memory.bytes());
-    });
-    if (!task.big_endian) return;
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) values[i] = swap_value(values[i], in_memory.bytes());
+    finish_rows(task, lane_maps, lane, in_memory.bytes(), values);
   }
 };
 

@@ -270,7 +270,7 @@ __device__ __forceinline__ void wait_for_parked() {
 #endif
 }
 
-// ---- Bulk asynchronous copies, and the mbarriers that they and warps complete on (sm_90 and newer)
+// ---- Bulk asynchronous copies (sm_90 and newer), and the mbarriers that they and warps complete on (sm_80 and newer)
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
@@ -314,15 +314,19 @@ __device__ __forceinline__ SharedPlace operator+(SharedPlace place, std::uint32_
 }
 
 __device__ __forceinline__ void barrier_init(unsigned long long* barrier, int arrivals) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
                "r"(arrivals)
                : "memory");
+#endif
 }
 
 /// One arrival, after everything that this thread has written.
 __device__ __forceinline__ void barrier_arrive(unsigned long long* barrier) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
                : "memory");
+#endif
 }
 
 __device__ __forceinline__ void barrier_expect(unsigned long long* barrier, int bytes) {
@@ -333,15 +337,23 @@ __device__ __forceinline__ void barrier_expect(unsigned long long* barrier, int 
 }
 
 __device__ __forceinline__ void barrier_wait(unsigned long long* barrier, int parity) {
+#if __CUDA_ARCH__ >= 900
+#define GDELTA_TEST_BARRIER "mbarrier.try_wait.parity.shared::cta.b64"
+#else
+#define GDELTA_TEST_BARRIER "mbarrier.test_wait.parity.shared::cta.b64"
+#endif
+#if __CUDA_ARCH__ >= 800
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "again:\n" GDELTA_TEST_BARRIER
+      " done, [%0], %1;\n"
       "@!done bra again;\n"
       "}" ::"r"(shared_address(barrier)),
       "r"(parity)
       : "memory");
+#endif
+#undef GDELTA_TEST_BARRIER
 }
 
 __device__ __forceinline__ void bulk_load(void* shared, std::intptr_t global, int bytes,

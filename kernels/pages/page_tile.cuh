@@ -117,7 +117,44 @@ struct PieceSlots {
   }
 };
 
-/// Where a byte of a tile lies in shared memory.
+/// Puts the thread's run, as `words`, into a tile in shared memory.
+template <class Shape>
+__device__ inline void put_run(unsigned char* tile,
+                               const std::uint32_t (&words)[Shape::kRunBytes / 4], int thread) {
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i) {
+    const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
+    if constexpr (Shape::kPieceBytes == 16) {
+      reinterpret_cast<uint4*>(tile)[slot] =
+          make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    } else {
+      reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
+    }
+  }
+}
+
+/// The thread's run of a tile that lies so.
+template <class Shape>
+__device__ inline void get_run(const unsigned char* tile,
+                               std::uint32_t (&words)[Shape::kRunBytes / 4], int thread) {
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i) {
+    const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
+    if constexpr (Shape::kPieceBytes == 16) {
+      const uint4 piece = reinterpret_cast<const uint4*>(tile)[slot];
+      words[4 * i] = piece.x;
+      words[4 * i + 1] = piece.y;
+      words[4 * i + 2] = piece.z;
+      words[4 * i + 3] = piece.w;
+    } else {
+      const uint2 piece = reinterpret_cast<const uint2*>(tile)[slot];
+      words[2 * i] = piece.x;
+      words[2 * i + 1] = piece.y;
+    }
+  }
+}
+
+/// Where a byte of a tile, or of tiles one behind the other, lies in shared memory.
 template <class Shape>
 __device__ inline std::uint32_t piece_byte(std::uint32_t at) {
   return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *

@@ -9,10 +9,10 @@
 namespace gdelta::test {
 namespace {
 
-/// So many that each column is a block's, of any width.
+/// So many that each column is a block's.
 std::size_t many_chunks() {
   std::uint64_t enough = 0;
-  GDELTA_CUDA_OK(cuda::enough_stride_columns(1, enough));
+  GDELTA_CUDA_OK(cuda::enough_stride_columns(enough));
   return enough + 5;
 }
 

@@ -1,0 +1,183 @@
+// Slots in the shared memory of a block, each for a page: some warps decode pages into them, others sum these along their
+// strides, one behind the other, and store them. Barriers join the two, so that nobody waits for the block.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/bitpack/unpack_warp_shape.cuh"
+#include "kernels/deltas/stride_sums.cuh"
+#include "kernels/device/halves.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_tile.cuh"
+
+namespace gdelta::cuda {
+
+// ---- Policy: changes speed, never bytes
+
+/// Warps that sum pages and store them, at most.
+inline constexpr int kMostStrideSummers = 8;
+/// Warps that decode pages, at most: more of them leave too few slots for pages that wait.
+constexpr int most_stride_decoders(int value_bytes) {
+  return value_bytes == 1 ? 16 : (value_bytes == 2 ? 12 : 8);
+}
+constexpr int most_stride_threads(int value_bytes) {
+  return 32 * (most_stride_decoders(value_bytes) + kMostStrideSummers);
+}
+
+// ---- Slots and what joins warps
+
+inline constexpr std::uint32_t kMostStrideSlots = 32;
+inline constexpr int kMostLinks = 2;
+
+/// How many of them a block has.
+struct StrideRing {
+  std::uint32_t decoders;  // warps
+  std::uint32_t summers;   // warps
+  std::uint32_t slots;     // more than decoders, and no fewer than summers
+};
+
+struct StrideShared {
+  unsigned long long decoded[kMostStrideSlots];  // a slot has its page
+  unsigned long long carried[kMostLinks]
+                            [kMostStrideSlots];  // the sums of a link are those behind its page
+  unsigned long long stored[kMostStrideSlots];   // nobody reads the slot any more
+  alignas(16) unsigned char tasks[kMostStrideSummers][sizeof(ColumnTask)];
+  alignas(16) unsigned char sums[kStrideSumsBytes];
+
+  /// All threads of a warp arrive at each barrier. One thread of the block calls it, and the block waits behind it.
+  __device__ void open() {
+    for (std::uint32_t i = 0; i < kMostStrideSlots; ++i) {
+      device::barrier_init(decoded + i, 32);
+      for (auto& of_link : carried) device::barrier_init(of_link + i, 32);
+      device::barrier_init(stored + i, 32);
+    }
+  }
+};
+
+/// The slot of a page, of all that a block decodes in order, and how often it has been used before: odd or even.
+struct StrideTurn {
+  std::uint32_t slot;
+  int parity = 0;
+
+  /// So many pages on, at most as many as there are slots.
+  __device__ void advance(std::uint32_t pages, std::uint32_t slots) {
+    slot += pages;
+    if (slot < slots) return;
+    slot -= slots;
+    parity ^= 1;
+  }
+  __device__ StrideTurn before(std::uint32_t slots) const {
+    if (slot > 0) return {slot - 1, parity};
+    return {slots - 1, parity ^ 1};
+  }
+};
+
+/// What a slot holds: tiles one behind the other, as warps put them into shared memory, of values that have whole words
+/// or parts of one.
+template <int ValueBytes, int Tuple>
+struct StrideSlot {
+  static constexpr int kValueBytes = ValueBytes == 3 ? 4 : ValueBytes;  // in the slot
+  using OfPage = UnpackWarpShape<ValueBytes, Tuple>;
+  using Shape = TileShape<kValueBytes, Tuple, OfPage::kRunTuples>;
+  static constexpr int kTileBytes = 32 * Shape::kRunBytes;
+  static constexpr int kTiles =
+      (kWarpPathGroups / Tuple + OfPage::kStripGroups - 1) / OfPage::kStripGroups;
+  // While a page is decoded, the groups of its tiles wait where values have not come to yet.
+  static constexpr int kGroupBytes = std::max(4 * OfPage::kBitWords, kTileBytes);
+  static constexpr int kBytes = kTiles * kGroupBytes;
+  // So a byte is found by its number in the page.
+  using Slots = PieceSlots<Shape::kRunPieces>;
+  static_assert(!Slots::kSpread || kTileBytes / Shape::kPieceBytes % (8 * Slots::kSpan) == 0);
+};
+
+/// What a warp that decodes into slots has beside them.
+template <int ValueBytes, int Tuple>
+struct StrideStages {
+  using Slot = StrideSlot<ValueBytes, Tuple>;
+  static constexpr int kPages = 3, kTiles = Slot::kTiles;
+  static constexpr bool kKeepsGroups = false;
+  static constexpr int kGroupStep = Slot::kGroupBytes / 4;  // words
+};
+template <int ValueBytes, int Tuple>
+using StrideWarpShared =
+    UnpackWarpShared<ValueBytes, Tuple,
+                     WarpPatches<ValueBytes, Tuple, StrideStages<ValueBytes, Tuple>>>;
+
+// ---- Values in a slot
+
+/// The sums of the values in two words, each modulo its own width.
+template <int kValueBytes>
+__device__ inline WordOf<kValueBytes> add_parts(WordOf<kValueBytes> a, WordOf<kValueBytes> b) {
+  if constexpr (kValueBytes >= 4) return a + b;
+  if constexpr (kValueBytes == 2) return device::add_halves(a, b);
+  constexpr std::uint32_t kHighest = 0x80808080u;
+  return ((a & ~kHighest) + (b & ~kHighest)) ^ ((a ^ b) & kHighest);
+}
+
+/// Neighbouring values, which go together.
+template <int kValueBytes, int kValues>
+struct alignas(kValueBytes* kValues) Neighbours {
+  using Part = WordOf<kValueBytes>;  // has one value, or some
+  static constexpr int kParts = kValueBytes * kValues / static_cast<int>(sizeof(Part));
+  static constexpr int kInPart = kValues / kParts;
+  static constexpr Part kMask = ~Part{0} >> (8 * (sizeof(Part) - kValueBytes));
+  Part parts[kParts];
+
+  __device__ Neighbours& operator+=(const Neighbours& other) {
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) parts[i] = add_parts<kValueBytes>(parts[i], other.parts[i]);
+    return *this;
+  }
+  __device__ Neighbours operator+(const Neighbours& other) const {
+    return Neighbours(*this) += other;
+  }
+  __device__ Part value(int i) const {
+    return parts[i / kInPart] >> (8 * kValueBytes * (i % kInPart)) & kMask;
+  }
+  __device__ void set(int i, Part value) {
+    Part& part = parts[i / kInPart];
+    const int shift = 8 * kValueBytes * (i % kInPart);
+    part = (part & ~(kMask << shift)) | (value & kMask) << shift;
+  }
+};
+
+/// Those of the thread so many below.
+template <class Value>
+__device__ Value from_below(Value mine, std::uint32_t distance) {
+  return __shfl_up_sync(device::kWholeWarp, mine, distance);
+}
+template <int kValueBytes, int kValues>
+__device__ Neighbours<kValueBytes, kValues> from_below(const Neighbours<kValueBytes, kValues>& mine,
+                                                       std::uint32_t distance) {
+  Neighbours<kValueBytes, kValues> below;
+#pragma unroll
+  for (int i = 0; i < Neighbours<kValueBytes, kValues>::kParts; ++i)
+    below.parts[i] = __shfl_up_sync(device::kWholeWarp, mine.parts[i], distance);
+  return below;
+}
+
+/// What a slot has, in units of so many values.
+template <class Slot, int kValues>
+struct SlotUnits {
+  static constexpr int kBytes = Slot::kValueBytes, kAcross = kValues;
+  using Word = std::conditional_t<kValues == 1, WordOf<kBytes>, Neighbours<kBytes, kValues>>;
+
+  __device__ Word load(std::uint32_t i) const { return static_cast<Word>(unit(i)); }
+  __device__ void store(std::uint32_t i, const Word& word) const {
+    unit(i) = static_cast<Unit>(word);
+  }
+
+  unsigned char* slot;
+
+ private:
+  using Unit = std::conditional_t<(kValues > 1 || kBytes >= 4), Word,
+                                  std::conditional_t<kBytes == 2, std::uint16_t, unsigned char>>;
+  __device__ Unit& unit(std::uint32_t i) const {
+    return *reinterpret_cast<Unit*>(slot + piece_byte<typename Slot::Shape>(kBytes * kValues * i));
+  }
+};
+
+}  // namespace gdelta::cuda
