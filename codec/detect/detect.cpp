@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/detect/byte_repetition.h"
 #include "codec/detect/float_evidence.h"
 #include "codec/detect/lag_cost.h"
 #include "codec/detect/layout_cost.h"
@@ -44,6 +45,8 @@ struct Effort {
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count
   std::uint64_t float_values;  // whose exponents are looked at
+  Stretches frames =
+      {};  // where values are not clearly the best, for whether bytes repeat more; none: that is not asked
 };
 
 /// For samples of fewer bytes. Looking at a stream should take no longer than compressing it does, which
@@ -139,7 +142,8 @@ constexpr SizedEffort kNormal[] = {
                 .text = {4, 1024},
                 .periods = {4, 1024},
                 .records = 4,
-                .float_values = 1 << 10}},
+                .float_values = 1 << 10,
+                .frames = {2, 16384}}},
     {.below = 128 << 10,
      .effort = {.first = {8, 2048},
                 .second = {12, 4096},
@@ -151,7 +155,8 @@ constexpr SizedEffort kNormal[] = {
                 .text = {4, 2048},
                 .periods = {4, 8192},
                 .records = 4,
-                .float_values = 1 << 11}},
+                .float_values = 1 << 11,
+                .frames = {2, 32768}}},
     {.below = kAnyLength,
      .effort = {.first = {8, 2048},
                 .second = {16, 4096},
@@ -163,7 +168,8 @@ constexpr SizedEffort kNormal[] = {
                 .text = {4, 8192},
                 .periods = {4, 8192},
                 .records = 4,
-                .float_values = 1 << 12}},
+                .float_values = 1 << 12,
+                .frames = {4, 32768}}},
 };
 constexpr SizedEffort kThorough[] = {
     kNormal[0],
@@ -179,7 +185,8 @@ constexpr SizedEffort kThorough[] = {
                 .text = {4, 16384},
                 .periods = {4, 16384},
                 .records = 4,
-                .float_values = 1 << 14}},
+                .float_values = 1 << 14,
+                .frames = {4, 32768}}},
     {.below = kAnyLength,
      .effort = {.first = {12, 4096},
                 .second = {32, 8192},
@@ -191,7 +198,8 @@ constexpr SizedEffort kThorough[] = {
                 .text = {4, 16384},
                 .periods = {4, 16384},
                 .records = 4,
-                .float_values = 1 << 14}},
+                .float_values = 1 << 14,
+                .frames = {4, 65536}}},
 };
 
 std::span<const SizedEffort> efforts_of(DetectionEffort detection) {
@@ -457,10 +465,14 @@ Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork
 
   if (const auto floats = detection.floats_instead_of(best))
     return layout_of(floats->bytes == 8 ? ValueType::f64 : ValueType::f32, *floats);
+  Layout integers = layout_of(integer_type(best.cut.bytes), best.cut);
+  if (!detection.is_clear() && best.cut.bytes > 1 &&
+      bytes_repeat_more(sample, integers.columns[0], best.cost, effort.frames))
+    return byte_layout();
   if (best.cut.bytes == 2)
     if (const auto type = short_float_type(sample, best.cut, effort.float_values))
       return layout_of(*type, best.cut);
-  return layout_of(integer_type(best.cut.bytes), best.cut);
+  return integers;
 }
 
 }  // namespace gdelta
