@@ -13,8 +13,7 @@
 #include "codec/plan/linear_choice.h"
 #include "codec/plan/noise.h"
 #include "codec/plan/patient_choice.h"
-#include "codec/plan/stride_rules.h"
-#include "codec/plan/stride_search.h"
+#include "codec/plan/stride_choice.h"
 #include "codec/plan/symbol_orders.h"
 #include "codec/plan/tried_coders.h"
 #include "formats/gdelta/column_head.h"
@@ -27,7 +26,6 @@ namespace {
 using format::ChosenBy;
 using format::ColumnModel;
 using format::Front;
-using format::StrideLink;
 
 constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 // About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
@@ -139,17 +137,8 @@ class ColumnPlanner {
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
-  OrderEffort quick_effort() const { return {kQuickOrder, quick_groups(policy_.orders.groups)}; }
 
-  // The orders that suit map and strides best; returns what they cost.
-  std::uint64_t set_best_orders(Front& front, Work* work) const {
-    const LaneOrders lanes =
-        choose_orders(source_of(front), settings_.order, effort(), workers_, work);
-    std::copy_n(lanes.orders, column_.column.tuple, front.orders);
-    return lanes.bits;
-  }
-
-  // Chooses them without strides, under every map there is.
+  // Chooses map and orders without strides.
   Front choose_map_and_orders() {
     WorkPart of_orders(work_, kShareOfOrders);
     by_widths_.plain =
@@ -158,98 +147,12 @@ class ColumnPlanner {
     return by_widths_.plain.best_front();
   }
 
-  // The lane that costs most gains most from a stride.
-  int widest_lane(const Front& front) const {
-    const ResidualSource source = source_of(front);
-    int widest = 0;
-    std::uint64_t most = 0;
-    for (int lane = 0; lane < column_.column.tuple; ++lane) {
-      const std::uint64_t bits =
-          lane_bits(source, lane, front.orders[lane], quick_effort(), workers_);
-      if (bits > most) {
-        most = bits;
-        widest = lane;
-      }
-    }
-    return widest;
-  }
-
-  bool fits(std::uint64_t stride) const {
-    return stride >= 2 && stride <= longest_stride(column_.records);
-  }
-
-  static Front with_stride(Front front, std::uint32_t stride) {
-    front.strides[front.num_strides++] = StrideLink{stride, 1};
-    return front;
-  }
-
-  // The stride with the least cost by a quick look; nothing if none beats the front without.
-  std::optional<Front> best_stride(const Front& before, Work* work) const {
-    const auto quick_bits = [&](const Front& front) {
-      return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
-    };
-    std::uint64_t least = ~std::uint64_t{0};
-    std::uint32_t best = 0;
-    const auto is_best = [&](std::uint32_t stride) {
-      const std::uint64_t bits = quick_bits(with_stride(before, stride));
-      if (bits >= least) return false;
-      least = bits;
-      best = stride;
-      return true;
-    };
-    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-    for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides, work))
-      is_best(stride);
-    for (const std::uint64_t told : {settings_.rows.row_records, settings_.rows.plane_records})
-      if (fits(told)) is_best(static_cast<std::uint32_t>(told));
-    const std::uint64_t without = quick_bits(before);
-    if (best == 0 || !is_near_stride(least, without)) return std::nullopt;
-    // A sample has found it, so what is best may lie beside it, and be much better.
-    const std::uint32_t found = best;
-    const auto moves_to = [&](std::uint32_t stride) { return fits(stride) && is_best(stride); };
-    while (moves_to(best - 1)) continue;
-    if (best == found)
-      while (moves_to(best + 1)) continue;
-    if (least >= without) return std::nullopt;
-    return with_stride(before, best);
-  }
-
-  // Whether the front becomes the candidate, as it does if that saves enough.
-  bool take_stride(const Front& candidate, std::uint64_t bits, Front& front) {
-    if (!saves_a_pass(bits, by_widths_.bits, policy_.strides.gain_permille)) return false;
-    by_widths_.bits = bits;
-    front = candidate;
-    return true;
-  }
-
   void add_strides(Front& front) {
-    if (settings_.residuals) return;
     WorkPart of_strides(work_, kShareOfStrides);
-    const TriedStrides tried = strides_tried_first(settings_);
-    take_better_stride(tried, front);
-    const int most =
-        tried.stride == kFindStride ? std::max(policy_.strides.most, 1) : policy_.strides.most;
-    while (front.num_strides < most) {
-      WorkPart of_search(&of_strides, 0.7 / most), of_stride(&of_strides, 0.3 / most);
-      auto candidate = best_stride(front, &of_search);
-      if (!candidate) return;
-      const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
-      if (!take_stride(*candidate, bits, front)) return;
-    }
-  }
-
-  void take_better_stride(const TriedStrides& tried, Front& front) {
-    std::optional<Front> better;
-    std::uint64_t least = ~std::uint64_t{0};
-    for (const std::uint64_t stride : {tried.stride, tried.other}) {
-      if (!fits(stride)) continue;
-      Front candidate = with_stride(front, static_cast<std::uint32_t>(stride));
-      const std::uint64_t bits = set_best_orders(candidate, nullptr);
-      if (bits >= least) continue;
-      least = bits;
-      better = candidate;
-    }
-    if (better) take_stride(*better, least, front);
+    StridedFront chosen{front, by_widths_.bits};
+    choose_strides(column_, settings_, workers_, chosen, &of_strides);
+    front = chosen.front;
+    by_widths_.bits = chosen.bits;
   }
 
   // ---- Trials of coders
@@ -409,12 +312,15 @@ class ColumnPlanner {
       // A stride that narrows groups may widen most residuals. Below, a second one alone is doubted: it saves little of groups.
       const std::uint8_t fewer = policy_.zstd.every_front ? 0 : 1;
       const auto with_strides = [&](std::uint8_t count) {
-        ColumnModel model = packed;
-        model.front.num_strides = count;
-        return model;
+        ColumnModel with_fewer = packed;
+        with_fewer.front.num_strides = count;
+        return with_fewer;
       };
       if (packed.front.num_strides > fewer)
         candidates.push_back(candidate_of(coder, with_strides(fewer), &of_plain));
+      if (column_.bytes() <= kShortColumn && packed.front.num_strides > fewer + 1)
+        candidates.insert(candidates.begin() + 1,
+                          candidate_of(coder, with_strides(fewer + 1), nullptr));
       // Symbols of bytes often like no stride at all, as those of text: there a sample decides without a trial.
       if (settings_.level > kDeviceLevel && fewer > 0 && packed.front.num_strides > 0 &&
           value_bytes(column_.column.type) == 1) {

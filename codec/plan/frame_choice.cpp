@@ -8,6 +8,7 @@
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/repetition.h"
+#include "codec/plan/stride_choice.h"
 #include "formats/gdelta/column_head.h"
 
 namespace gdelta {
@@ -20,6 +21,8 @@ using format::Front;
 constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretches);
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr std::uint8_t kMaxPlaneOrder = 3;
+// Behind every front frames are tried with all lanes at each order up to this.
+constexpr std::uint8_t kLastOrderOfAllLanes = 1;
 constexpr int kPercentOfBytes =
     98;  // of others, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
@@ -31,6 +34,8 @@ constexpr std::uint64_t kShortestStridedMatch = 8;
 constexpr double kShareOfLook = 0.2, kShareOfStretches = 0.2;
 // About what finding the orders of planes takes of all the trials, and what the quick ones take.
 constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
+// Of first trials, what those of strides that lower levels find take.
+constexpr double kShareOfLower = 0.3;
 // Stretches err by less than this part of two arrangements, or of more strides and fewer.
 constexpr std::uint64_t kCloseKindShare = 8;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
@@ -90,16 +95,19 @@ class FrameTrials {
         !planes_are_short(limit, of_look))
       return;
     looks_.reset();  // of high levels they hold the whole column
-    Trials trials = quick_ ? std::move(*quick_)
-                           : rank_all(whole ? policy_.levels : policy_.quick, limit, of_trials,
-                                      whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
+    const ZstdLevels first_levels = whole ? policy_.levels : policy_.quick;
+    const double share_of_first = whole ? 1 - kShareOfOrders : kShareOfQuickTrials;
+    Trials trials =
+        quick_ ? std::move(*quick_)
+               : rank_all(first_levels, limit, of_trials, share_of_first * (1 - kShareOfLower));
+    if (policy_.every_front && !is_hopeless(trials.ranking.front().bytes, limit))
+      add_fronts_of_lower_levels(first_levels, limit, trials, of_trials,
+                                 share_of_first * kShareOfLower);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     std::vector<Ranked>& ranking = trials.ranking;
     const std::uint64_t least = ranking.front().bytes;
-    if (is_whole(ranges_) &&
-        least > choice_.bytes_to_beat_ + choice_.bytes_to_beat_ / kHopelessShare)
-      return;
+    if (is_whole(ranges_) && is_hopeless(least, choice_.bytes_to_beat_)) return;
     const std::uint64_t close_to_limit = limit + limit / policy_.close_share;
     const bool learns =
         least >= close_to_limit && is_made(made) && is_less_of_all(trials, made, of_trials);
@@ -120,12 +128,19 @@ class FrameTrials {
       if (!made.bytes.empty() && trials.frames.size() >= choice_.limit(made.size())) return;
     } else if (ranking.front().bytes >= limit) {
       return;
+    } else if (trials.frames.bytes.empty() && choice_.bytes_to_beat_ != kNothingToBeat) {
+      trials.frames = try_whole(best, &of_column);
+      if (trials.frames.size() >= choice_.bytes_to_beat_) return;
     }
     model = best;
     made = std::move(trials.frames);
   }
 
  private:
+  static bool is_hopeless(std::uint64_t least, std::uint64_t limit) {
+    return least - least / (kHopelessShare + 1) > limit;
+  }
+
   // Stretches of whole groups, spread evenly; all of a short column.
   std::vector<TupleRange> trial_ranges() const {
     const std::uint64_t records = column_.records;
@@ -253,7 +268,9 @@ class FrameTrials {
     return fronts;
   }
 
-  std::vector<ColumnModel> all_candidates(std::span<const TupleRange> ranges, Work& work) const {
+  // Each front with the orders that suit a coder, those of planes found out for each lane if `chooses_planes`.
+  std::vector<ColumnModel> candidates_of(std::span<const Front> fronts, bool chooses_planes,
+                                         std::span<const TupleRange> ranges, Work& work) const {
     const bool every_front = policy_.every_front;
     std::vector<ColumnModel> candidates;
     const auto add = [&](ColumnModel model, bool planes) {
@@ -266,7 +283,6 @@ class FrameTrials {
     };
     // Bytes have one plane.
     const bool planes_differ = column_.column.bytes() > 1;
-    const std::vector<Front> fronts = all_fronts();
     for (const Front& front : fronts) {
       ColumnModel model{.front = front,
                         .section = {.coder = kFrameCoder,
@@ -275,7 +291,7 @@ class FrameTrials {
       const bool tries_orders =
           settings_.order || !settings_.plain_bytes || policy_.percent_of_pack > 0;
       if (tries_orders) add(model, false);
-      if (!every_front || settings_.order) {
+      if (!chooses_planes || settings_.order) {
         if (planes_differ) add(model, true);
       } else {
         ColumnModel planes = model;
@@ -284,7 +300,7 @@ class FrameTrials {
         add(planes, true);
       }
       if (settings_.order) continue;
-      const std::uint8_t last_order = every_front ? 1 : 0;
+      const std::uint8_t last_order = every_front ? kLastOrderOfAllLanes : 0;
       for (std::uint8_t order = 0; order <= last_order; ++order) {
         if (tries_orders && has_orders(front, column_.column.tuple, order)) continue;
         std::fill_n(model.front.orders, column_.column.tuple, order);
@@ -333,10 +349,31 @@ class FrameTrials {
   }
 
   Trials rank_all(ZstdLevels levels, std::uint64_t limit, Work& work, double share) const {
-    Trials trials{.candidates = all_candidates(ranges_, work), .ranking = {}, .frames = {}};
+    Trials trials{.candidates = candidates_of(all_fronts(), policy_.every_front, ranges_, work),
+                  .ranking = {},
+                  .frames = {}};
     for (std::size_t c = 0; c < trials.candidates.size(); ++c) trials.ranking.push_back({0, c});
     rank(levels, limit, trials, work, share);
     return trials;
+  }
+
+  // Strides that lower levels find may suit frames better than those of this one, which suit pack.
+  void add_fronts_of_lower_levels(ZstdLevels levels, std::uint64_t limit, Trials& trials,
+                                  Work& work, double share) const {
+    const std::vector<Front> fronts =
+        strided_fronts_of_lower_levels(column_, settings_, workers_, by_widths_.front);
+    if (fronts.empty()) return;
+    Trials others{
+        .candidates = candidates_of(fronts, false, ranges_, work), .ranking = {}, .frames = {}};
+    for (std::size_t c = 0; c < others.candidates.size(); ++c) others.ranking.push_back({0, c});
+    rank(levels, limit, others, work, share);
+    if (!others.frames.bytes.empty() && others.ranking.front().bytes < trials.ranking.front().bytes)
+      trials.frames = std::move(others.frames);
+    for (Ranked& ranked : others.ranking) ranked.candidate += trials.candidates.size();
+    trials.candidates.insert(trials.candidates.end(), others.candidates.begin(),
+                             others.candidates.end());
+    trials.ranking.insert(trials.ranking.end(), others.ranking.begin(), others.ranking.end());
+    std::sort(trials.ranking.begin(), trials.ranking.end());
   }
 
   // Of the best and of those otherwise arranged, or with more strides or fewer, that take little more: the one by which all of
@@ -491,17 +528,26 @@ class FrameTrials {
   }
 
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
-  // of those that follow.
+  // of those that follow, or where those of low orders are of few kinds, however large they are.
   bool planes_are_short(std::uint64_t limit, Work& look) const {
     WorkPart of_planes(&look, 0.3);
     if (!policy_.every_front) return false;
-    const ColumnModel planes{.front = by_widths_.front,
-                             .section = {.coder = kFrameCoder,
-                                         .arrangement = best_planes(),
-                                         .part_groups = choice_.part_groups()}};
-    const std::uint64_t bytes =
-        try_frames(column_, planes, ranges_, policy_.quick, &of_planes).bytes.size();
-    return bytes <= limit;
+    ColumnModel planes{.front = by_widths_.front,
+                       .section = {.coder = kFrameCoder,
+                                   .arrangement = best_planes(),
+                                   .part_groups = choice_.part_groups()}};
+    const auto are_short = [&] {
+      return try_frames(column_, planes, ranges_, policy_.quick, &of_planes).bytes.size() <= limit;
+    };
+    if (are_short()) return true;
+    // Where stretches speak for the column it would take long beside all else.
+    if (settings_.order || !is_whole(ranges_)) return false;
+    planes.front = by_widths_.plain.best_front();
+    for (std::uint8_t order = 0; order <= kLastOrderOfAllLanes; ++order) {
+      std::fill_n(planes.front.orders, column_.column.tuple, order);
+      if (are_short()) return true;
+    }
+    return false;
   }
 
   const FrameChoice& choice_;

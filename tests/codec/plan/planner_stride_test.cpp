@@ -267,5 +267,21 @@ TEST(PlannerStride, OneThatIsAskedForIsMeantForNumbersAlone) {
   EXPECT_EQ(plan_chunk(values, byte_layout(), false, settings).columns[0].front.num_strides, 1);
 }
 
+TEST(PlannerStride, TrialsOfShortColumnsSayWhetherASecondOnePaysForSymbols) {
+  // Slopes that change now and then are narrower behind two; of symbols, the second makes noise wider.
+  Draws draws(31);
+  auto slopes = draws.many_below(5, 4000);
+  ValueBytes values(4);
+  for (std::int64_t i = 0; i < 500; ++i) {
+    if (draws.below(10) == 0) slopes[static_cast<std::size_t>(draws.below(5))] += draws.below(4000);
+    values.put(slopes[static_cast<std::size_t>(i % 5)] * (i / 16) +
+               (draws.below(2) == 0 ? draws.around_zero(100) : 0));
+  }
+  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(7)).front.num_strides, 2);
+  const auto model = plan_column(values.bytes(), "i32", at_level(7));
+  EXPECT_EQ(model.section.coder, Coder::ans);
+  EXPECT_EQ(model.front.num_strides, 1);
+}
+
 }  // namespace
 }  // namespace gdelta::test

@@ -1,7 +1,9 @@
 // Where zstd is planned, and in what form.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "codec/plan/planned_values.h"
 
@@ -274,6 +276,63 @@ TEST(PlannerZstd, IsTriedWithTheFirstOfSeveralStridesAlone) {
   for (int number = 1; number <= 50000; ++number) text += std::to_string(number) + '\n';
   for (const int level : {7, 8})
     EXPECT_LT(planned_bytes(bytes_of(text), "u8", level), 900) << level;
+}
+
+Bytes numbers_as_text(int count) {
+  std::string text;
+  for (int number = 1; number <= count; ++number) text += std::to_string(number) + '\n';
+  return bytes_of(text);
+}
+
+TEST(PlannerZstd, TextOfNumbersHardlyTakesMoreAtHigherLevels) {
+  // Each level finds strides of its own, of which those of low levels may be the best for frames.
+  for (const int count : {50000, 100000}) {
+    const Bytes text = numbers_as_text(count);
+    std::uint64_t least = planned_bytes(text, "u8", 5);
+    for (int level = 6; level <= 9; ++level) {
+      const std::uint64_t bytes = planned_bytes(text, "u8", level);
+      EXPECT_LE(bytes, least + least / 8) << count << ' ' << level;
+      least = std::min(least, bytes);
+    }
+  }
+}
+
+TEST(PlannerZstd, OrdersAtWhichThereAreFewResidualsAreTriedEvenIfTheyAreLarge) {
+  // At order 1 there are seven, about 1000; at order 2, which packs best, there are more, about 0.
+  Draws draws(8);
+  ValueBytes values(8);
+  for (std::int64_t i = 0; i < 10000; ++i)
+    values.put(1'700'000'000'000 + 1000 * i + draws.below(4));
+  EXPECT_EQ(plan_column(values.bytes(), "i64", pack_at_level(6)).front.orders[0], 2);
+  for (int level = 6; level <= 9; ++level) {
+    const auto model = plan_column(values.bytes(), "i64", at_level(level));
+    EXPECT_EQ(model.section.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.front.orders[0], 1) << level;
+  }
+}
+
+TEST(PlannerZstd, TakesShortColumnsWithoutTheirDictionariesIfThatIsLess) {
+  Draws draws(9);
+  const auto words = draws.many_below(300, 1ll << 32);
+  std::vector<std::vector<std::int64_t>> phrases(400);
+  for (auto& phrase : phrases)
+    for (auto left = 2 + draws.below(2); left > 0; --left)
+      phrase.push_back(words[static_cast<std::size_t>(draws.below(300))]);
+  ValueBytes values(4);
+  for (int i = 0; i < 6000; ++i)
+    for (const std::int64_t word : phrases[static_cast<std::size_t>(draws.below(400))])
+      values.put(word);
+  const Bytes& bytes = values.bytes();
+  const EncodeSettings settings = at_level(6);
+  EncodeSettings without = settings;
+  without.maps = false;
+  const auto size = [&](const EncodeSettings& by) {
+    const Layout layout = layout_of("i32");
+    return encode_chunk(bytes, layout, false, plan_chunk(bytes, layout, false, by),
+                        Workers::alone())
+        .size();
+  };
+  EXPECT_LE(size(settings), size(without));
 }
 
 }  // namespace
