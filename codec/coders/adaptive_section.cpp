@@ -234,8 +234,8 @@ DecodeScratch adaptive_scratch(const Column& column, const format::ColumnHead&,
   return {.bytes = records * format::tuple_bytes(column) + models, .more_bytes = models};
 }
 
-std::uint64_t sampled_adaptive_bytes(std::span<const unsigned char> residuals,
-                                     const Column& column) {
+std::uint64_t sampled_adaptive_bytes(std::span<const unsigned char> residuals, const Column& column,
+                                     std::uint64_t /*wanted*/) {
   std::vector<std::byte> stream;
   encode_adaptive_stream(residuals, column, stream);
   return stream.size();

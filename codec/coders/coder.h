@@ -63,10 +63,14 @@ struct ColumnCoder {
   /// From this level on the planner tries it, as the reason in its row says (format::ChosenBy), and keeps it
   /// if it is smallest. 0: the planner has ways of its own to choose it.
   int tried_from_level = 0;
-  /// About how long a section of these residuals of a column is, found out soon. Coders that are chosen by patience
-  /// have it.
-  std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals,
-                                 const Column& column) = nullptr;
+  /// About how long a section of these residuals of a column is, found out soon, and sooner if it is longer than `wanted`
+  /// by a lot. Coders that are chosen by patience have it.
+  std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals, const Column& column,
+                                 std::uint64_t wanted) = nullptr;
+  /// Columns of fewer bytes are not worth its trials, unless it is asked for.
+  std::uint64_t shortest_column = 0;
+  /// No section of these residuals is shorter, by what is known without a trial. nullptr: nothing is.
+  std::uint64_t (*least_bytes)(std::span<const unsigned char> residuals) = nullptr;
   /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
   std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
   /// Only of columns for which trials decide all (tries_everything), unless it is asked for.

@@ -23,9 +23,10 @@ struct LzmaTuples {
 };
 
 /// Appends one stream of `bytes`, tuples of numbers of `width` bytes each. What a byte is foretold by is found out: by
-/// its place in a number or in a tuple, or by the byte before it.
+/// its place in a number or in a tuple, or by the byte before it; not if there are few and the first try takes a lot more than is wanted.
 void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
-                        std::vector<std::byte>& section, Work* work = nullptr);
+                        std::vector<std::byte>& section, Work* work = nullptr,
+                        std::uint64_t wanted = ~std::uint64_t{0});
 
 /// Whether `stream` is one stream that decodes to exactly out.size() bytes.
 bool decode_lzma_stream(std::span<const unsigned char> stream, std::span<unsigned char> out,

@@ -39,6 +39,9 @@ constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kLinearGainShare = 50;
 // A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
 constexpr std::uint64_t kDoubtShare = 16, kFrontDoubtShare = 64;
+// All residuals of an order above the low ones tell what it takes but for so small a part.
+constexpr int kMostLowOrder = 2;
+constexpr std::uint64_t kHighOrderDoubtShare = 8;
 // Quick trials err by less than this part of a section.
 constexpr std::uint64_t kTrialDoubtShare = 64;
 
@@ -254,15 +257,32 @@ class ColumnPlanner {
     return packed_bits(source_of(packed), packed.orders, 0, column_.records, workers_) / 8;
   }
 
-  // Adds the first of them with all lanes at each order behind each map.
+  // Adds the first of them with all lanes at each order behind each map: each low order, of which residuals may be of few kinds
+  // however large they are, and higher ones unless all residuals say that they take more than those below by a lot.
   void add_every_order(std::vector<Candidate>& candidates) const {
+    if (settings_.order) return;
+    const int lanes = column_.column.tuple;
     ColumnModel candidate = candidates.front().model;
-    for (const Front& plain : by_widths_.plain.fronts)
-      for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
+    for (const Front& plain : by_widths_.plain.fronts) {
+      std::uint64_t least = ~std::uint64_t{0};
+      for (int order = 0; order <= policy_.orders.highest; ++order) {
         candidate.front = plain;
-        std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-        candidates.push_back({.model = candidate});
+        std::fill_n(candidate.front.orders, lanes, static_cast<std::uint8_t>(order));
+        const std::uint64_t bits =
+            choose_symbol_orders(source_of(plain), order, candidate.front.orders, kAllGroups,
+                                 ByteSymbols::one_by_one, workers_)
+                .bits;
+        if (order > kMostLowOrder && exceeds_clearly(bits, least, kHighOrderDoubtShare)) break;
+        least = std::min(least, bits);
+        const bool is_there =
+            std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+              const Front& front = other.model.front;
+              return front.map == plain.map && front.num_strides == 0 &&
+                     has_orders(front, lanes, static_cast<std::uint8_t>(order));
+            });
+        if (!is_there) candidates.push_back({.model = candidate});
       }
+    }
   }
 
   ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model,

@@ -38,6 +38,7 @@ class PatientTrials {
   void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
     const bool asked = choice_.settings.coder == choice_.coder;
     if (coder_.for_short_columns && !asked && !is_short()) return;
+    if (column_.bytes() < coder_.shortest_column && !asked) return;
     const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
     const std::uint64_t percent = is_short() ? kPercentOfShort : kPercentOfOthers;
     std::uint64_t limit = asked ? ~std::uint64_t{0} : others * percent / 100;
@@ -126,10 +127,13 @@ class PatientTrials {
       }
     };
     std::vector<Ranked> ranking;
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      if (const std::uint64_t bytes = sampled_bytes(candidates[i]);
-          bytes <= others * kPercentOfShortOnTrial / 100)
-        ranking.push_back({bytes, i});
+    const std::uint64_t wanted = others * kPercentOfShortOnTrial / 100;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const std::vector<unsigned char> residuals = sampled(candidates[i]);
+      if (coder_.least_bytes != nullptr && coder_.least_bytes(residuals) >= others) continue;
+      const std::uint64_t bytes = coder_.sampled_bytes(residuals, column_.column, wanted);
+      if (bytes <= wanted) ranking.push_back({bytes, i});
+    }
     std::sort(ranking.begin(), ranking.end());
     std::vector<ColumnModel> best;
     for (std::size_t i = 0; i < std::min(ranking.size(), kMostOfShort); ++i)
@@ -161,7 +165,7 @@ class PatientTrials {
   }
 
   std::uint64_t sampled_bytes(const ColumnModel& candidate) const {
-    return coder_.sampled_bytes(sampled(candidate), column_.column);
+    return coder_.sampled_bytes(sampled(candidate), column_.column, ~std::uint64_t{0});
   }
 
   /// As the encoder would make a column of the sample alone, which knows nothing of what is before it.

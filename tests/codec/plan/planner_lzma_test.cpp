@@ -1,8 +1,12 @@
 // Where LZMA is planned: at the highest level, for what repeats, and where it saves enough to be decoded slowly.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
+#include <string_view>
 
+#include "codec/coders/coder.h"
 #include "codec/coders/lzma_section.h"
 #include "codec/plan/patient_choice.h"
 #include "codec/plan/planned_values.h"
@@ -174,6 +178,53 @@ TEST(TableCoders, AreThoseThatAreTriedOfColumnsThatTheHostDecodesAnyway) {
   settings = at_level(1);
   settings.coder = Coder::lzma;
   EXPECT_EQ(coders(Coder::lzma, settings), lzma);
+}
+
+std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
+  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
+}
+
+TEST(PlannerLzma, NoStreamIsShorterThanTheLeastThatIsKnownOfIt) {
+  Draws draws(9);
+  std::uint64_t most_known = 0;
+  for (const std::size_t count : {1, 2, 16, 64, 127, 500, 4000})
+    for (const std::int64_t kinds : {1, 2, 3, 16, 60, 256})
+      for (const std::int64_t step : {1, 37, 255}) {
+        ValueBytes values(1);
+        for (std::size_t i = 0; i < count; ++i) values.put(draws.below(kinds) * step % 256);
+        const std::uint64_t least =
+            column_coder(Coder::lzma).least_bytes(unsigned_bytes(values.bytes()));
+        EXPECT_LE(least, stream_size(values.bytes(), {.width = 1, .tuple = 1}))
+            << count << ' ' << kinds << ' ' << step;
+        most_known = std::max(most_known, least);
+      }
+  EXPECT_GT(most_known, 60u);  // all bytes there are, once each
+}
+
+// LZMA would save a byte or two of it.
+constexpr std::string_view kShortText =
+    "clude <algorithm>\n#include <optional>\n#include <vector>\n\n#includ";
+static_assert(kShortText.size() == 64);
+
+TEST(PlannerLzma, IsNotTriedOnChunksThatAreTooShortToGain) {
+  Bytes bytes;
+  for (const char letter : kShortText) bytes.push_back(static_cast<std::byte>(letter));
+  EXPECT_NE(coder_of(bytes, layout_of("u8"), at_level(9)), Coder::lzma);
+  EncodeSettings asked = at_level(9);
+  asked.coder = Coder::lzma;
+  EXPECT_EQ(coder_of(bytes, layout_of("u8"), asked), Coder::lzma);
+}
+
+TEST(PlannerLzma, AFirstTryThatMissesByALotIsNotFollowedByOthers) {
+  Draws draws(10);
+  ValueBytes values(2);
+  for (int i = 0; i < 300; ++i) values.put(draws.below(4) << 8 | draws.below(256));
+  const ColumnCoder& lzma = column_coder(Coder::lzma);
+  const Column column = layout_of("u16").columns[0];
+  const auto bytes = unsigned_bytes(values.bytes());
+  const std::uint64_t best = lzma.sampled_bytes(bytes, column, ~std::uint64_t{0});
+  EXPECT_EQ(lzma.sampled_bytes(bytes, column, best), best);
+  EXPECT_GT(lzma.sampled_bytes(bytes, column, best / 2), best);
 }
 
 }  // namespace
