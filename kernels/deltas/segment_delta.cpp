@@ -268,6 +268,7 @@ std::size_t SegmentDelta::heads() const {
 
 void split_segments(const SegmentDelta& delta, const unsigned char* values,
                     unsigned char* residuals) {
+  if (delta.heads() == 0) return;  // there are no values
   for_value_bytes(delta.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     for (int lane = 0; lane < delta.tuple; ++lane) {

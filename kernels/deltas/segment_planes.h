@@ -32,9 +32,9 @@ class SegmentPlanes {
     body_ = room(tuples_);
     next_ = room(tuples_);
     const std::size_t step = static_cast<std::size_t>(delta.tuple) * kBytes;
-    const unsigned char* from = values + static_cast<std::size_t>(lane) * kBytes;
-    for (std::size_t i = 0; i < tuples_; ++i, from += step)
-      values_[i] = static_cast<Lane>(PackedValue<kBytes>::load(from));
+    const std::size_t first = static_cast<std::size_t>(lane) * kBytes;
+    for (std::size_t i = 0; i < tuples_; ++i)
+      values_[i] = static_cast<Lane>(PackedValue<kBytes>::load(values + first + i * step));
     take_heads();
     take_body(values_.get());
   }

@@ -30,10 +30,12 @@ TEST_F(OutputSafety, StdoutThatIsTheInputIsRefused) {
     Names arguments;
     std::string file;
   };
-  for (const auto& [arguments, file] :
+  for (const Case& of :
        {Case{{"compress", "-1q", "--type", "u8", "-c", "a"}, "a"}, Case{{"compress", "-q"}, "a"},
         Case{{"decompress", "-c", "a.gdz"}, "a.gdz"}, Case{{"cat", "a.gdz"}, "a.gdz"},
         Case{{"cat", "--range", "0:9", "-"}, "a.gdz"}}) {
+    const std::string& file = of.file;
+    const Names& arguments = of.arguments;
     const std::string before = read_file(file);
     const Outcome outcome = start(arguments, [&] {
                               dup2(open(path(file).c_str(), O_RDONLY), STDIN_FILENO);

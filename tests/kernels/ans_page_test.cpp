@@ -333,9 +333,10 @@ TYPED_TEST(AnsPage, CutOrContinuedIsRefused) {
 // Sanitizers see that nothing beyond what is there is read.
 TYPED_TEST(AnsPage, OfManyResidualsWithoutWordsOrOffsetsIsRefused) {
   for (const int tuple : {1, 3})
-    for (const auto& [tuples, most_bits] : kSizesAndOffsets<TypeParam>) {
+    for (const auto& size : kSizesAndOffsets<TypeParam>) {
+      const auto tuples = size.first;
       if (tuples == 1) continue;  // has no words
-      const auto sample = make_sample<TypeParam>(tuples, tuple, 9, 5, 3, tuples, most_bits);
+      const auto sample = make_sample<TypeParam>(tuples, tuple, 9, 5, 3, tuples, size.second);
       const AnsDecodeTables<TypeParam> tables(sample.tables);
       const std::vector<std::byte> page = sample.encode();
       std::vector<TypeParam> words(sample.words.size());
