@@ -84,7 +84,8 @@ void print_row(const Row& row, const Speed& speed, double copy, bool right) {
   const WalkShape& shape = row.shape;
   std::string coder(coder_name(shape.coder));
   if (!shape.map.empty()) coder += '+' + std::string(shape.map);
-  if (shape.stride > 0) coder += row.finds_stride ? "+found stride" : "+stride";
+  if (shape.stride > 0)
+    coder += (row.finds_stride ? "+found stride " : "+stride ") + std::to_string(shape.stride);
   const double gb = static_cast<double>(row.bytes) / 1e9, gb_s = gb / speed.seconds;
   const std::string joules = speed.joules ? std::to_string(*speed.joules / gb) : "";
   const std::string record =
@@ -331,6 +332,9 @@ const std::vector<WalkShape> kDecodeShapes = {{"i32", 1},
                                               {"i16x2", 1, 0, kPack, "", 24},
                                               {"u8", 1, 0, kPack, "", 24},
                                               {"i64", 1, 0, kPack, "", 24},
+                                              {"i32", 1, 0, kPack, "", 101},
+                                              {"i32", 1, 0, kPack, "", 1617},
+                                              {"i16x2", 1, 0, kPack, "", 1617},
                                               {"f64", 1, 0, kPack, "decimal"},
                                               {"f32", 1, 0, kPack, "decimal"},
                                               {"i32x2", 1, 0, kPack, "differences"},

@@ -27,6 +27,9 @@ constexpr int most_stride_threads(int value_bytes) {
   return 32 * (most_stride_decoders(value_bytes) + kMostStrideSummers);
 }
 
+/// Columns of more running sums have each page summed by several warps together.
+inline constexpr std::uint32_t kMostSumsOfPages = 128;
+
 // ---- Slots and what joins warps
 
 inline constexpr std::uint32_t kMostStrideSlots = 32;
@@ -43,15 +46,22 @@ struct StrideShared {
   unsigned long long decoded[kMostStrideSlots];  // a slot has its page
   unsigned long long carried[kMostLinks]
                             [kMostStrideSlots];  // the sums of a link are those behind its page
+  unsigned long long summed[kMostStrideSlots];   // together; counted over such pages alone
   unsigned long long stored[kMostStrideSlots];   // nobody reads the slot any more
   alignas(16) unsigned char tasks[kMostStrideSummers][sizeof(ColumnTask)];
   alignas(16) unsigned char sums[kStrideSumsBytes];
 
+  /// Of those that sum, as many sum pages together, while others store them.
+  GDELTA_HD static constexpr std::uint32_t warps_together(const StrideRing& ring) {
+    return ring.summers / 2;
+  }
+
   /// All threads of a warp arrive at each barrier. One thread of the block calls it, and the block waits behind it.
-  __device__ void open() {
+  __device__ void open(const StrideRing& ring) {
     for (std::uint32_t i = 0; i < kMostStrideSlots; ++i) {
       device::barrier_init(decoded + i, 32);
       for (auto& of_link : carried) device::barrier_init(of_link + i, 32);
+      device::barrier_init(summed + i, static_cast<int>(32 * max(warps_together(ring), 1u)));
       device::barrier_init(stored + i, 32);
     }
   }
@@ -62,6 +72,10 @@ struct StrideTurn {
   std::uint32_t slot;
   int parity = 0;
 
+  /// Of a page of that number.
+  __device__ static StrideTurn of(std::uint32_t page, std::uint32_t slots) {
+    return {page % slots, static_cast<int>(page / slots % 2)};
+  }
   /// So many pages on, at most as many as there are slots.
   __device__ void advance(std::uint32_t pages, std::uint32_t slots) {
     slot += pages;
@@ -106,6 +120,48 @@ using StrideWarpShared =
     UnpackWarpShared<ValueBytes, Tuple,
                      WarpPatches<ValueBytes, Tuple, StrideStages<ValueBytes, Tuple>>>;
 
+// ---- A block
+
+/// Its shared memory, part by part.
+template <int ValueBytes, int Tuple>
+struct StrideBlock {
+  using Slot = StrideSlot<ValueBytes, Tuple>;
+  using OfWarp = StrideWarpShared<ValueBytes, Tuple>;
+  static_assert(sizeof(StrideShared) % 16 == 0 && sizeof(OfWarp) % 16 == 0);
+
+  static constexpr std::size_t bytes(const StrideRing& ring) {
+    return sizeof(StrideShared) + ring.decoders * sizeof(OfWarp) +
+           std::size_t{ring.slots} * Slot::kBytes;
+  }
+  /// As many of both as find room; no decoders if there is too little.
+  static StrideRing ring_in(std::size_t room) {
+    constexpr std::size_t kFewest = sizeof(StrideShared) + Slot::kBytes;
+    if (room < kFewest) return {};
+    const std::size_t decoders = std::min<std::size_t>(
+        (room - kFewest) / (sizeof(OfWarp) + Slot::kBytes), most_stride_decoders(ValueBytes));
+    const std::size_t left = room - sizeof(StrideShared) - decoders * sizeof(OfWarp);
+    const std::size_t slots = std::min<std::size_t>(left / Slot::kBytes, kMostStrideSlots);
+    return {static_cast<std::uint32_t>(decoders),
+            static_cast<std::uint32_t>(std::min<std::size_t>(slots, kMostStrideSummers)),
+            static_cast<std::uint32_t>(slots)};
+  }
+
+  __device__ StrideBlock(unsigned char* shared, const StrideRing& with)
+      : ring(with),
+        joined(*reinterpret_cast<StrideShared*>(shared)),
+        warps(reinterpret_cast<OfWarp*>(shared + sizeof(StrideShared))),
+        slots(shared + sizeof(StrideShared) + with.decoders * sizeof(OfWarp)) {}
+
+  __device__ unsigned char* slot(const StrideTurn& turn) const {
+    return slots + turn.slot * Slot::kBytes;
+  }
+
+  StrideRing ring;
+  StrideShared& joined;
+  OfWarp* warps;
+  unsigned char* slots;
+};
+
 // ---- Values in a slot
 
 /// The sums of the values in two words, each modulo its own width.
@@ -122,8 +178,6 @@ template <int kValueBytes, int kValues>
 struct alignas(kValueBytes* kValues) Neighbours {
   using Part = WordOf<kValueBytes>;  // has one value, or some
   static constexpr int kParts = kValueBytes * kValues / static_cast<int>(sizeof(Part));
-  static constexpr int kInPart = kValues / kParts;
-  static constexpr Part kMask = ~Part{0} >> (8 * (sizeof(Part) - kValueBytes));
   Part parts[kParts];
 
   __device__ Neighbours& operator+=(const Neighbours& other) {
@@ -133,14 +187,6 @@ struct alignas(kValueBytes* kValues) Neighbours {
   }
   __device__ Neighbours operator+(const Neighbours& other) const {
     return Neighbours(*this) += other;
-  }
-  __device__ Part value(int i) const {
-    return parts[i / kInPart] >> (8 * kValueBytes * (i % kInPart)) & kMask;
-  }
-  __device__ void set(int i, Part value) {
-    Part& part = parts[i / kInPart];
-    const int shift = 8 * kValueBytes * (i % kInPart);
-    part = (part & ~(kMask << shift)) | (value & kMask) << shift;
   }
 };
 

@@ -81,6 +81,21 @@ TEST(CudaStridePagesSmall, SumsAreMoreThanATileHas) {
   }
 }
 
+/// Columns of which all warps sum a page together, and those of which each warp sums pages of its own.
+TEST(CudaStridePagesSmall, ColumnsOfFewAndOfManySumsFollowEachOther) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "u8", "i16x3"}) {
+    const Layout layout = parse_record(record).value();
+    std::vector<TestChunk> chunks;
+    for (const int more : {0, 1, 2}) {  // so that blocks meet both in either order
+      const auto next = more == 1 ? strided_chunks(layout, {501, 5, 1031, 101}, ValueMap::none)
+                                  : strided_chunks(layout, {24, 301, 3, 7, 129}, ValueMap::none);
+      chunks.insert(chunks.end(), next.begin(), next.end());
+    }
+    expect_summed(chunks, layout, 0);
+  }
+}
+
 TEST(CudaStridePagesSmall, TwoStridesAreUndoneOneBehindTheOther) {
   GDELTA_NEEDS_GPU();
   constexpr std::uint32_t kPairs[][2] = {{3, 50}, {50, 3}, {300, 41}, {7, 7}, {128, 700}};
