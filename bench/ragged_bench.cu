@@ -4,7 +4,8 @@
 // ragged_postings* (none if it is empty); of all workloads, or of one.
 // A stretch of values is compressed once, its chunks are repeated. Speeds on the device are the median of nine runs
 // after two, contents verified; GB are 10^9 bytes of values, and of offsets (8 bytes each) where they are made. On the
-// host: the best of three, all threads. A row whose values or offsets differ says WRONG.
+// host, and from host memory to host memory where segments are encoded: the best of three, all threads. A row whose values or
+// offsets differ says WRONG.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -150,18 +151,28 @@ void bench_level(const Workload& work, int level, std::optional<Coder> coder, st
   const double unit = static_cast<double>(work.values.size()) / 1e9;
   const double host_dense =
       unit / bench::best_wall_seconds([&] { (void)decompress(dense, on_host).value(); });
-  const double host_ragged =
-      (unit + 8e-9 * static_cast<double>(work.offsets.size())) /
-      bench::best_wall_seconds([&] { (void)decompress_segments(ragged, on_host).value(); });
+  const double unit_and_offsets = unit + 8e-9 * static_cast<double>(work.offsets.size());
+  const double host_ragged = unit_and_offsets / bench::best_wall_seconds([&] {
+                               (void)decompress_segments(ragged, on_host).value();
+                             });
+  const auto encode_on = [&](const char* device) {
+    options.device = device;
+    const Bytes stream = compress_segments(work.offsets, work.values, options).value();
+    if (stream != ragged) std::exit(1);
+  };
+  const double host_encode = unit_and_offsets / bench::best_wall_seconds([&] { encode_on("cpu"); });
+  encode_on("cuda");  // which is open from here on
+  const double cuda_encode =
+      unit_and_offsets / bench::best_wall_seconds([&] { encode_on("cuda"); });
   const ColumnInfo& column = repeated.info.chunks[0].columns[0];
   std::printf(
-      "%s,%d,%s,%d,%d,%.1f,%zu,%zu,%zu,%.1f,%.1f,%.3f,%.2f,%.2f,%s\n", work.name.c_str(), level,
-      std::string(coder_name(column.coder)).c_str(), column.predictor == Predictor::segments,
+      "%s,%d,%s,%d,%d,%.1f,%zu,%zu,%zu,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f,%.2f,%s\n", work.name.c_str(),
+      level, std::string(coder_name(column.coder)).c_str(), column.predictor == Predictor::segments,
       column.orders.empty() ? 0 : column.orders[0],
       static_cast<double>(work.offsets.back()) / static_cast<double>(work.offsets.size() - 1),
       work.values.size(), dense.size(), ragged.size(), values / of_dense.seconds,
       both / of_ragged.seconds, both / of_ragged.seconds / (values / of_dense.seconds), host_dense,
-      host_ragged, of_dense.right && of_ragged.right ? "ok" : "WRONG");
+      host_ragged, host_encode, cuda_encode, of_dense.right && of_ragged.right ? "ok" : "WRONG");
   std::fflush(stdout);
 }
 
@@ -173,7 +184,7 @@ int main(int argc, char** argv) {
   std::printf(
       "workload,level,coder,inside,order,mean_length,bytes,dense_bytes,ragged_bytes,dense_gb_s,"
       "ragged_gb_s,of_dense,"
-      "host_dense_gb_s,host_ragged_gb_s,right\n");
+      "host_dense_gb_s,host_ragged_gb_s,host_encode_gb_s,cuda_encode_gb_s,right\n");
   for (const auto& work : gdelta::workloads(argc > 2 ? argv[2] : "")) {
     if (argc > 3 && work.name != argv[3]) continue;
     gdelta::bench_level(work, 1, {}, total);

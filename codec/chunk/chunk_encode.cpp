@@ -163,13 +163,20 @@ std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths) {
   return bytes;
 }
 
-std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
-                                    bool opaque, const ChunkPlan& plan, Workers& workers,
-                                    const ChunkSegments& segments, Work* work) {
+EncodedLengths encode_lengths(const ChunkSegments& segments, const ChunkPlan& plan,
+                              Workers& workers) {
   Output out;
   if (!segments.empty())
     encode_columns(length_bytes(segments.lengths), {{format::kLengthColumn}}, *plan.lengths,
                    workers, nullptr, out);
+  return {std::move(out.models), std::move(out.payload)};
+}
+
+std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
+                                    bool opaque, const ChunkPlan& plan, Workers& workers,
+                                    const ChunkSegments& segments, Work* work) {
+  EncodedLengths lengths = encode_lengths(segments, plan, workers);
+  Output out{std::move(lengths.model), std::move(lengths.section)};
   if (!values.empty()) encode_columns(values, layout, plan, workers, work, out);
   std::vector<std::byte> block;
   block.reserve(out.models.size() + out.payload.size() + 64);

@@ -63,6 +63,13 @@ format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& 
 /// The lengths of segments as the bytes of their column.
 std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths);
 
+/// The column of the lengths of segments, which stands before all others.
+struct EncodedLengths {
+  std::vector<std::byte> model, section;  ///< none if the chunk does not say its segments
+};
+EncodedLengths encode_lengths(const ChunkSegments& segments, const ChunkPlan& plan,
+                              Workers& workers);
+
 /// Encodes whole records of `layout` (at most 2^28 bytes, at least one unless there are segments) into a
 /// complete block.
 /// Errors      none but std::bad_alloc

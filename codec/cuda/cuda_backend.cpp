@@ -134,7 +134,7 @@ class CudaBackend final : public Backend {
                          ProgressMeter& progress) {
     const auto plan = [&](const EncodeJob& job, Work* work) {
       return plan_chunk(job.values, *job.layout, job.opaque, settings_of(job, settings), workers_,
-                        {}, work);
+                        job.segments, work);
     };
     for (const auto& [stretch, by_device] : planning_encoders_[d].cut(jobs, settings)) {
       Result<void> done = by_device ? planning_encoders_[d].run(stretch, settings, progress)

@@ -47,8 +47,9 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
                      .record_bytes = record_bytes,
                      .records = job.values.size() / record_bytes,
                      .column = {}};
-  std::uint64_t payload_bytes = 0;
-  std::vector<std::byte> models;
+  const EncodedLengths lengths = encode_lengths(job.segments, plan, Workers::alone());
+  std::uint64_t payload_bytes = lengths.section.size();
+  std::vector<std::byte> models = lengths.model;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     values.column = layout.columns[c];
     format::ColumnModel model =
@@ -70,7 +71,9 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
   }
   std::vector<std::byte> block;
   block.reserve(models.size() + payload_bytes + 64);
-  format::append_chunk_head(block, job.opaque, values.records, payload_bytes, models);
+  format::append_chunk_head(block, job.opaque, values.records, payload_bytes, models,
+                            job.segments.head());
+  block.insert(block.end(), lengths.section.begin(), lengths.section.end());
   std::size_t offset = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto column_bytes = static_cast<std::size_t>(layout.columns[c].bytes());

@@ -161,7 +161,8 @@ Result<void> EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jo
       place_words(job, own, flight.values.data() + values_at[i]);
       return;
     }
-    job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
+    job.block =
+        encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_, job.segments);
     flight.plans[i].made.clear();
     flight.plans[i].mapped.clear();
     flight.plans[i].apart.reset();

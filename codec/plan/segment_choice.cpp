@@ -95,6 +95,7 @@ ChosenSegmentOrders choose_segment_orders(const SegmentDelta& shape,
     best.orders.heads = static_cast<std::uint8_t>(order);
   }
   best.bits += least_of_heads;
+  best.head_bits = least_of_heads;
   return best;
 }
 

@@ -13,7 +13,8 @@ namespace gdelta {
 
 struct ChosenSegmentOrders {
   format::SegmentOrders orders;
-  std::uint64_t bits;  ///< of the residuals, by the cost that was asked for
+  std::uint64_t bits;       ///< of the residuals, by the cost that was asked for
+  std::uint64_t head_bits;  ///< of these, those of heads
 };
 
 /// Those whose residuals cost least, each lane by itself, and of nearly as good ones the lower; `asked`, if there is one, inside segments. The

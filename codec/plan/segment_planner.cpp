@@ -8,6 +8,7 @@
 #include "codec/coders/segments_in_pages.h"
 #include "codec/plan/column_planner.h"
 #include "codec/plan/segment_choice.h"
+#include "codec/plan/segment_sample.h"
 #include "codec/plan/tried_coders.h"
 #include "formats/gdelta/maps/integer_map.h"
 
@@ -31,8 +32,10 @@ class SegmentPlanner {
     if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
     const ColumnBytes& column = mapped ? mapped->column() : column_;
     const ValueMap map = format::integer_map(column.column.type);
-    const std::vector<unsigned char> words = mapped_words(column, map, workers_);
     const OrderCost cost = order_cost();
+    if (!settings_.order && cost == OrderCost::groups && sample_is_hopeless(column, map, model))
+      return;
+    const std::vector<unsigned char> words = mapped_words(column, map, workers_);
     const ChosenSegmentOrders chosen =
         choose_segment_orders({.lengths = lengths_,
                                .tuple = column.column.tuple,
@@ -83,14 +86,14 @@ class SegmentPlanner {
                                {.map = map}, section);
   }
 
-  // A section that saves enough is shorter.
-  std::uint64_t limit_of(std::uint64_t bytes_without) const {
+  // What saves enough takes less. In bytes, or in bits.
+  std::uint64_t limit_of(std::uint64_t without) const {
     const std::uint64_t all_of_it = 1000;
     const std::uint64_t permille =
         std::min(policy_.segments.gain_permille + policy_.segments.heads_permille * heads_ /
                                                       std::max<std::uint64_t>(column_.records, 1),
                  all_of_it);
-    return bytes_without - bytes_without * permille / all_of_it;
+    return without - without * permille / all_of_it;
   }
   bool saves_enough(const ColumnSection& section, std::uint64_t bytes_without) const {
     return section.size() < limit_of(bytes_without);
@@ -98,6 +101,16 @@ class SegmentPlanner {
   // Groups are those of heads and of other tuples apart here, so a section may be a little shorter than they say, but no eighth.
   bool is_hopeless(std::uint64_t group_bits, std::uint64_t bytes_without) const {
     return group_bits / 9 > limit_of(bytes_without);
+  }
+
+  // Whether what is saved would not be enough if the column were as a sample of it.
+  bool sample_is_hopeless(const ColumnBytes& column, ValueMap map, const ColumnModel& model) const {
+    const auto bits =
+        sample_segment_bits(column, model.front, map, lengths_, policy_.orders.highest);
+    if (!bits) return false;
+    const std::uint64_t without =
+        format::codes_residuals(model.section.coder) ? bits->without : 8 * column.bytes();
+    return bits->inside >= limit_of(without);
   }
 
   ColumnSection encode_with_states(const ColumnBytes& residuals, const ColumnModel& candidate,

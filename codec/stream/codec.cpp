@@ -4,13 +4,10 @@
 
 #include <algorithm>
 
-#include "codec/backend/steady_backend.h"
-#include "codec/stream/batch_turns.h"
-#include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/fresh_memory.h"
 #include "codec/stream/input_planner.h"
-#include "codec/stream/kept_memory.h"
+#include "codec/stream/memory_batches.h"
 #include "codec/stream/memory_decoder.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
@@ -44,32 +41,19 @@ struct MemoryBatch {
 class MemoryEncoder {
  public:
   MemoryEncoder(StreamSink& sink, const EncodeOptions& options, const EncodeBudget& budget)
-      : backend_(budget.device, budget.threads),
-        most_bytes_(budget.batch_bytes),
-        overlaps_(budget.overlap),
-        planner_(options),
-        cutter_(chunk_bytes_of(options)),
-        progress_(options.progress, options.progress_user),
-        sink_(sink),
-        emitter_(sink) {}
+      : planner_(options), cutter_(chunk_bytes_of(options)), batches_(sink, options, budget) {}
 
   Result<void> run(std::span<const std::byte> values) {
-    if (auto opened = backend_.open(values.size()); !opened) return opened;
-    keep_freed_memory(std::min<std::uint64_t>(values.size(), most_bytes_));
-    most_bytes_ = std::min(most_bytes_, backend_.batch_size().most_bytes);
+    if (auto opened = batches_.open(values.size()); !opened) return opened;
     know_next_chunk(values);
-    emitter_.describe(planner_.metadata(), planner_.note());
+    batches_.emitter().describe(planner_.metadata(), planner_.note());
     while (!values.empty()) {
       know_next_chunk(values);
-      const MemoryBatch& batch = batches_.collecting();
-      const bool is_full = batch.bytes + cutter_.next().bytes > most_bytes_ ||
-                           batch.jobs.size() >= kMostChunksToEncode;
-      if (is_full && !batch.jobs.empty())
-        if (auto sent = send_batch(values.size()); !sent) return sent;
+      if (batches_.is_full_before(cutter_.next().bytes))
+        if (auto sent = batches_.send(planner_.settings(), values.size()); !sent) return sent;
       values = values.subspan(add_chunk(values));
     }
-    if (auto encoded = batches_.flush(planner_.settings()); !encoded) return encoded;
-    return emitter_.finish();
+    return batches_.finish(planner_.settings());
   }
 
  private:
@@ -100,36 +84,9 @@ class MemoryEncoder {
     return added;
   }
 
-  /// `left`: bytes behind the batch.
-  Result<void> send_batch(std::uint64_t left) {
-    const EncodeSettings settings = planner_.settings();
-    const std::uint64_t bytes = batches_.collecting().bytes, before = emitter_.bytes_out();
-    auto sent = overlaps_ ? batches_.send(settings) : batches_.flush(settings);
-    const std::uint64_t out = emitter_.bytes_out();
-    // The first that comes out tells about how much all the rest will be.
-    const std::uint64_t in = overlaps_ ? sent_bytes_ : bytes;
-    sent_bytes_ += bytes;
-    if (sent && before == 0 && out > 0) sink_.expect(expected(out, in, left + (sent_bytes_ - in)));
-    return sent;
-  }
-
-  /// Of `left` bytes, if `in` bytes became `out`; a little more, for they are not all alike.
-  static std::uint64_t expected(std::uint64_t out, std::uint64_t in, std::uint64_t left) {
-    const double bytes =
-        static_cast<double>(out) / static_cast<double>(in) * static_cast<double>(left);
-    return static_cast<std::uint64_t>(std::min(bytes, static_cast<double>(left)) * 33 / 32);
-  }
-
-  SteadyBackend backend_;
-  std::uint64_t most_bytes_;  // of a batch
-  bool overlaps_;             // one is encoded while the one before is handed on
   InputPlanner planner_;
   ChunkCutter cutter_;
-  ProgressMeter progress_;
-  StreamSink& sink_;
-  StreamEmitter emitter_;
-  std::uint64_t sent_bytes_ = 0;
-  BatchTurns<MemoryBatch> batches_{backend_, progress_, emitter_};
+  MemoryBatches<MemoryBatch> batches_;
 };
 
 Result<void> compress_to(StreamSink& sink, std::span<const std::byte> values,

@@ -47,8 +47,9 @@ class SegmentSearch {
  public:
   SegmentSearch(const ReadAt& read_at, const EncodeOptions& options)
       : read_at_(read_at),
-        options_(on_the_cpu(options)),
+        options_(options),
         most_offsets_(options.memory_limit / kOffsetsShare / sizeof(std::uint64_t)) {
+    options_.device = "cpu";  // a trial is over before a GPU has started
     options_.metadata.clear();
     options_.progress = nullptr;
   }
@@ -152,7 +153,7 @@ class SegmentSearch {
 bool has_memory(EncodeOptions options) {
   if (options.memory_limit != ~std::uint64_t{0})
     options.memory_limit -= options.memory_limit / kOffsetsShare;
-  return encode_budget(with_lengths(on_the_cpu(std::move(options))), true).has_value();
+  return encode_budget(with_lengths(std::move(options)), true).has_value();
 }
 
 /// Whether a file may hold several arrays; anything else would be searched for numbers in vain.

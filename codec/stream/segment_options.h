@@ -4,15 +4,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/plan/encode_settings.h"
 #include "codec/stream/encode_plan.h"
+#include "codec/stream/stream_emitter.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
 
-/// There is no encoder of segments on a GPU.
-inline EncodeOptions on_the_cpu(EncodeOptions options) {
-  options.device = "cpu";
-  return options;
+/// Whether they hold, and say what records are.
+/// Errors      invalid_argument
+inline Result<void> check_segment_options(const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked) return checked;
+  if (options.layout) return {};
+  return fail(Errc::invalid_argument, "segments need a layout: say what their records are");
+}
+
+/// What they ask of each chunk.
+inline EncodeSettings segment_settings(const EncodeOptions& options) {
+  return {.level = options.level,
+          .order = options.order,
+          .stride = options.stride,
+          .coder = options.coder,
+          .device_decodable = options.device_decodable,
+          .maps = options.maps};
+}
+
+/// What such a stream says beside its layout.
+inline LayoutNote note_of_segments(const EncodeOptions& options) {
+  return {.level = static_cast<std::uint8_t>(options.level), .origin = LayoutOrigin::given};
 }
 
 /// A chunk holds lengths beside its values, as many bytes at most.

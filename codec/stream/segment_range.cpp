@@ -5,29 +5,30 @@
 namespace gdelta {
 
 std::vector<std::uint32_t> SegmentRange::lengths() const {
-  std::vector<std::uint32_t> all;
-  all.reserve(static_cast<std::size_t>(num_lengths()));
-  for (std::size_t k = 1; k < offsets.size(); ++k)
-    all.push_back(
-        static_cast<std::uint32_t>(std::min(offsets[k], end) - std::max(offsets[k - 1], begin)));
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(num_lengths()));
+  for (std::size_t k = 0; k < all.size(); ++k)
+    all[k] = static_cast<std::uint32_t>(offsets[k + 1] - offsets[k]);
+  if (all.empty()) return all;
+  // The records may begin and end inside a segment.
+  for (const std::size_t k : {std::size_t{0}, all.size() - 1})
+    all[k] =
+        static_cast<std::uint32_t>(std::min(offsets[k + 1], end) - std::max(offsets[k], begin));
   return all;
 }
 
 SegmentRange first_range(std::span<const std::uint64_t> offsets, std::uint64_t begin,
                          std::uint64_t most_records, std::uint64_t most_lengths) {
   if (offsets.size() < 2) return {};
-  std::uint64_t end = begin;
-  std::size_t count = 0;
-  while (count + 1 < offsets.size() && count < most_lengths) {
-    const std::uint64_t segment_end = offsets[count + 1];
-    const std::uint64_t room = most_records - (end - begin);
-    if (room == 0 && segment_end > end) break;
+  const auto most =
+      static_cast<std::size_t>(std::min<std::uint64_t>(offsets.size() - 1, most_lengths));
+  const std::span<const std::uint64_t> ends = offsets.subspan(1, most);
+  const std::uint64_t most_end = begin + most_records;
+  const auto first_beyond = std::upper_bound(ends.begin(), ends.end(), most_end);
+  auto count = static_cast<std::size_t>(first_beyond - ends.begin());
+  std::uint64_t end = offsets[count] > begin ? offsets[count] : begin;
+  if (count < most && end < most_end) {  // a part of one more
     ++count;
-    if (segment_end - end > room) {
-      end += room;
-      break;
-    }
-    end = segment_end;
+    end = most_end;
   }
   return {.offsets = offsets.first(count + 1), .begin = begin, .end = end};
 }

@@ -12,30 +12,19 @@
 
 namespace gdelta {
 
-namespace {
-
-Result<void> check_segment_options(const EncodeOptions& options) {
-  if (auto checked = check_options(options); !checked) return checked;
-  if (options.layout) return {};
-  return fail(Errc::invalid_argument, "segments need a layout: say what their records are");
-}
-
-}  // namespace
-
 struct SegmentWriter::Impl {
   Impl(Sink sink_in, EncodeOptions options_in)
       : sink(std::move(sink_in)),
-        options(on_the_cpu(std::move(options_in))),
+        options(std::move(options_in)),
         guard{.failure = check_segment_options(options)},
         budget(encode_budget(with_lengths(options), true)),
-        backend(options.device, budget ? budget->threads : 1),
+        backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         record_bytes(options.layout ? options.layout->record_bytes() : 1),
         cutter(chunk_bytes_of(options), record_bytes) {
     if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
     if (guard.failure) guard.failure = backend.open(std::nullopt);
-    emitter.describe(options.metadata, {.level = static_cast<std::uint8_t>(options.level),
-                                        .origin = LayoutOrigin::given});
+    emitter.describe(options.metadata, note_of_segments(options));
   }
 
   Result<void> write(std::span<const std::byte> values) {
@@ -111,13 +100,8 @@ struct SegmentWriter::Impl {
                       .opaque = false,
                       .block = {},
                       .segments = chunk.segments()});
-    const EncodeSettings settings{.level = options.level,
-                                  .order = options.order,
-                                  .stride = options.stride,
-                                  .coder = options.coder,
-                                  .device_decodable = options.device_decodable,
-                                  .maps = options.maps};
-    if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
+    if (auto encoded = backend.encode(jobs, segment_settings(options), progress); !encoded)
+      return encoded;
     if (auto emitted = emitter.emit(jobs); !emitted) return emitted;
     batch.clear();
     batch_bytes = 0;

@@ -7,6 +7,8 @@
 #include "codec/stream/fresh_memory.h"
 #include "codec/stream/memory_decoder.h"
 #include "codec/stream/memory_sinks.h"
+#include "codec/stream/segment_options.h"
+#include "codec/stream/segments_encoder.h"
 #include "codec/stream/walk/byte_input.h"
 #include "gdelta/segment_stream.h"
 
@@ -27,6 +29,9 @@ Result<void> check_offsets(std::span<const std::uint64_t> offsets, std::uint64_t
   if (offsets.empty() || offsets[0] != 0)
     return fail(Errc::invalid_argument,
                 "offsets of segments begin at 0, and there is one more than segments");
+  std::uint64_t falls = 0;  // without a branch, for there may be as many offsets as values
+  for (std::size_t k = 1; k < offsets.size(); ++k) falls += offsets[k] < offsets[k - 1] ? 1 : 0;
+  if (falls == 0 && offsets.back() == records) return {};
   for (std::size_t k = 1; k < offsets.size(); ++k) {
     if (offsets[k] < offsets[k - 1])
       return fail(Errc::invalid_argument,
@@ -36,7 +41,6 @@ Result<void> check_offsets(std::span<const std::uint64_t> offsets, std::uint64_t
       return fail(Errc::invalid_argument,
                   fmt::format("offset {} is {}, beyond the {} records", k, offsets[k], records));
   }
-  if (offsets.back() == records) return {};
   return fail(Errc::invalid_argument, fmt::format("the last offset is {}, and there are {} records",
                                                   offsets.back(), records));
 }
@@ -45,28 +49,18 @@ Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> 
                                                  std::span<const std::byte> values,
                                                  const EncodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
-    std::vector<std::byte> out;
-    SegmentWriter writer(append_to(out), options);
-    // Options are checked first, for without a layout nothing can be said of the offsets.
-    if (auto ready = writer.write({}); !ready) return tl::unexpected(ready.error());
+    if (auto checked = check_segment_options(options); !checked)
+      return tl::unexpected(checked.error());
     const std::uint64_t record_bytes = options.layout->record_bytes();
     if (auto checked = check_offsets(offsets, values.size() / record_bytes); !checked)
       return tl::unexpected(checked.error());
     if (values.size() % record_bytes != 0)
       return fail(Errc::invalid_argument, "the last record is torn");
-    constexpr std::size_t kAtOnce = 1 << 14;
-    std::vector<std::uint64_t> lengths;
-    for (std::size_t first = 0; first + 1 < offsets.size(); first += lengths.size()) {
-      lengths.resize(std::min(kAtOnce, offsets.size() - 1 - first));
-      for (std::size_t k = 0; k < lengths.size(); ++k)
-        lengths[k] = offsets[first + k + 1] - offsets[first + k];
-      const auto begin = static_cast<std::size_t>(offsets[first] * record_bytes);
-      const auto end = static_cast<std::size_t>(offsets[first + lengths.size()] * record_bytes);
-      if (auto written = writer.write_segments(lengths, values.subspan(begin, end - begin));
-          !written)
-        return tl::unexpected(written.error());
-    }
-    if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
+    std::vector<std::byte> out;
+    VectorSink sink(out, options.threads);
+    if (auto done = encode_segments(sink, offsets, values, options); !done)
+      return tl::unexpected(done.error());
+    if (out.capacity() / 2 > out.size()) out.shrink_to_fit();  // more was expected
     return out;
   });
 }

@@ -103,7 +103,7 @@ struct Writer::Impl {
       : sink(std::move(sink_in)),
         segments(std::move(segments_in)),
         options(segments.empty() ? std::move(options_in)
-                                 : beside_offsets(on_the_cpu(std::move(options_in)), segments)),
+                                 : beside_offsets(std::move(options_in), segments)),
         budget(encode_budget(segments.empty() ? options : with_lengths(options), true)),
         backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),

@@ -30,7 +30,7 @@ Result<void> check_offsets(std::span<const std::uint64_t> offsets, std::uint64_t
 
 /// Compresses `values`, whole records of `options.layout`, in segments that begin and end at `offsets`.
 /// Errors      as compress; invalid_argument for offsets that are wrong, no layout, a torn record
-/// Complexity  always on the CPU
+/// Complexity  as compress; a GPU that is asked for packs columns that are not predicted inside segments, all else is the CPU's
 /// Threads     any number of calls at once
 Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> offsets,
                                                  std::span<const std::byte> values,
@@ -53,8 +53,8 @@ Result<SegmentedValues> decompress_segment_range(std::span<const std::byte> byte
 /// Errors      invalid_argument (options, no layout, a torn record, a call after finish), memory_limit,
 ///             out_of_memory, cancelled, and what the sink returns; the first error is given again
 /// Memory      a batch of chunks, with what they are compressed to
-/// Threads     one at a time; works on `options.threads` CPU threads inside, whatever `options.device`
-///             says; the sink is called from the caller's thread
+/// Threads     one at a time; works on `options.threads` CPU threads inside, or with what `options.device` names; the sink
+///             is called from the caller's thread
 /// Source      formats/gdelta/spec.md section 3.5
 class SegmentWriter {
  public:

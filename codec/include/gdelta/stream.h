@@ -46,8 +46,7 @@ Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uin
                                                  const EncodeOptions& options = {});
 
 /// Compresses what is written to it, in one pass. The stream is the same however the writes are
-/// sliced. Arrays that come in segments are coded as such, and all else as without them; chunks of such a
-/// stream are coded on the CPU.
+/// sliced. Arrays that come in segments are coded as such, and all else as without them.
 /// Errors      invalid_argument (options; a call after finish; segments of what turns out to be no array of
 ///             as many records; a flush inside of such an array), unsupported_backend, memory_limit,
 ///             out_of_memory, cancelled, and what the sink returns; the first error is given again by later calls

@@ -2,9 +2,11 @@
 #ifdef GDELTA_HAS_CUDA
 #include <array>
 
+#include "codec/backend/backend.h"
 #include "codec/cuda/cuda_cases.h"
 #include "codec/faults/fault_cases.h"
 #include "codec/stream/segment_cases.h"
+#include "codec/stream/segment_cutter.h"
 #include "formats/foreign_samples.h"
 #include "golden/golden_cases.h"
 #include "stages/registry.h"
@@ -70,6 +72,47 @@ void expect_ragged(const Bytes& stream, const std::vector<std::uint64_t>& offset
   }
 }
 
+/// Chunks of a stream as the CPU has cut them, with what they hold.
+struct CutChunks {
+  std::vector<Bytes> values;
+  std::vector<std::vector<std::uint32_t>> lengths;
+  std::vector<EncodeJob> jobs;
+};
+
+CutChunks cut_chunks(const Segmentation& segments, const Layout& layout, std::uint64_t bytes) {
+  CutChunks cut;
+  SegmentCutter cutter(bytes, layout.record_bytes());
+  const Bytes values = layout.columns.size() == 1
+                           ? rising_values(segments, layout)
+                           : make_values(layout, segments.records(), Pattern::smooth);
+  std::vector<SegmentChunk> chunks;
+  std::span<const std::byte> left = values;
+  for (const std::uint64_t length : segments.lengths) {
+    std::span<const std::byte> mine =
+        left.first(static_cast<std::size_t>(length * layout.record_bytes()));
+    left = left.subspan(mine.size());
+    while (!mine.empty()) {
+      mine = mine.subspan(cutter.write(mine));
+      if (!mine.empty()) chunks.push_back(cutter.take_chunk());
+    }
+    if (cutter.end_segment()) continue;
+    chunks.push_back(cutter.take_chunk());
+    cutter.end_segment();
+  }
+  if (cutter.has_chunk()) chunks.push_back(cutter.take_chunk());
+  for (SegmentChunk& chunk : chunks) {
+    cut.values.push_back(std::move(chunk.values));
+    cut.lengths.push_back(std::move(chunk.lengths));
+    cut.jobs.push_back(
+        {.layout = nullptr, .segments = {.continues = chunk.continues, .goes_on = chunk.goes_on}});
+  }
+  for (std::size_t i = 0; i < cut.jobs.size(); ++i) {
+    cut.jobs[i].values = cut.values[i];
+    cut.jobs[i].segments.lengths = cut.lengths[i];
+  }
+  return cut;
+}
+
 EncodeOptions for_device(const char* record, std::uint64_t chunk_bytes) {
   EncodeOptions options = encode_on_cpu(record);
   options.device_decodable = true;
@@ -105,6 +148,32 @@ TEST(CudaSegmentsSmall, EveryTypeComesBackAtEveryLevelAndAddress) {
       expect_ragged(compress_segments(segments.offsets(), values, options).value(),
                     segments.offsets(), values, std::string(record) + " " + std::to_string(level),
                     skew++ % 16);
+    }
+}
+
+// Columns that are predicted inside segments are the host's, others the device packs.
+TEST(CudaSegmentsSmall, AreEncodedToTheBytesOfTheCpu) {
+  GDELTA_NEEDS_GPU();
+  const auto gpu = make_cuda_backend({0}, 2);
+  ASSERT_TRUE(gpu) << gpu.error().to_string();
+  const auto cpu = make_cpu_backend(2);
+  for (const Segmentation& segments : segmentations())
+    for (const char* record : {"u32", "i16x3", "u8,f32", "i64"}) {
+      const Layout layout = parse_record(record).value();
+      CutChunks by_gpu = cut_chunks(segments, layout, 9000);
+      CutChunks by_cpu = cut_chunks(segments, layout, 9000);
+      for (CutChunks* cut : {&by_gpu, &by_cpu})
+        for (EncodeJob& job : cut->jobs) job.layout = &layout;
+      for (const int level : {1, 2, 5})
+        for (const std::optional<int> order : {std::optional<int>(), std::optional<int>(1)}) {
+          const EncodeSettings settings{.level = level, .order = order};
+          ProgressMeter progress;
+          ASSERT_TRUE((*gpu)->encode(by_gpu.jobs, settings, progress));
+          ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings, progress));
+          for (std::size_t i = 0; i < by_cpu.jobs.size(); ++i)
+            ASSERT_TRUE(by_gpu.jobs[i].block == by_cpu.jobs[i].block)
+                << segments.name << " " << record << " -" << level << " chunk " << i;
+        }
     }
 }
 
