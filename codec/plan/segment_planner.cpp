@@ -17,6 +17,9 @@ namespace {
 
 using format::ColumnModel;
 
+// A sample errs by less than this part, of what it takes inside segments and without them alike.
+constexpr std::uint64_t kSampleDoubtShare = 64;
+
 class SegmentPlanner {
  public:
   SegmentPlanner(const ColumnBytes& column, const EncodeSettings& settings,
@@ -103,14 +106,14 @@ class SegmentPlanner {
     return group_bits / 9 > limit_of(bytes_without);
   }
 
-  // Whether what is saved would not be enough if the column were as a sample of it.
+  // Whether what is saved would clearly not be enough if the column were as a sample of it.
   bool sample_is_hopeless(const ColumnBytes& column, ValueMap map, const ColumnModel& model) const {
     const auto bits =
         sample_segment_bits(column, model.front, map, lengths_, policy_.orders.highest);
     if (!bits) return false;
     const std::uint64_t without =
         format::codes_residuals(model.section.coder) ? bits->without : 8 * column.bytes();
-    return bits->inside >= limit_of(without);
+    return bits->inside - bits->inside / kSampleDoubtShare >= limit_of(without);
   }
 
   ColumnSection encode_with_states(const ColumnBytes& residuals, const ColumnModel& candidate,

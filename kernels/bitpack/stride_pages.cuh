@@ -29,10 +29,7 @@ class PagesInTurn {
  public:
   __device__ PagesInTurn(const UnpackArgs& args, std::uint32_t first, std::uint32_t every,
                          std::uint32_t slots)
-      : here{args.first_task + blockIdx.x, first, {first}},
-        args_(args),
-        every_(every),
-        slots_(slots) {
+      : here{0, first, {first}}, args_(args), columns_(args), every_(every), slots_(slots) {
     find_pages();
     settle();
   }
@@ -47,21 +44,24 @@ class PagesInTurn {
 
  private:
   __device__ void find_pages() {
-    pages_ = here.task < args_.end_task && args_.tasks[here.task].is_summed_by_block()
+    here.task = columns_.in_round(round_);
+    pages_ = here.task < columns_.end && args_.tasks[here.task].is_summed_by_block()
                  ? device::warp_uniform(args_.tasks[here.task].num_pages)
                  : 0;
   }
   __device__ void settle() {
-    while (here.number >= pages_ && here.task < args_.end_task) {
+    while (here.number >= pages_ && round_ < columns_.rounds) {
       here.number -= pages_;
-      here.task += gridDim.x;
+      ++round_;
       find_pages();
     }
-    here.is_there = here.task < args_.end_task;
+    here.is_there = round_ < columns_.rounds;
   }
 
   const UnpackArgs& args_;
+  BlockColumns columns_;
   std::uint32_t every_, slots_;
+  std::uint32_t round_ = 0;
   std::uint32_t pages_ = 0;  // of the task
 };
 

@@ -11,6 +11,7 @@
 #include "kernels/device/halves.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/pages/page_kernels.h"
 #include "kernels/pages/page_tile.cuh"
 
 namespace gdelta::cuda {
@@ -160,6 +161,22 @@ struct StrideBlock {
   StrideShared& joined;
   OfWarp* warps;
   unsigned char* slots;
+};
+
+/// The columns that a block takes, one a round. Places among blocks change from round to round: chunks of a recording that is
+/// repeated, or columns of a record, differ in length in turn.
+struct BlockColumns {
+  __device__ explicit BlockColumns(const UnpackArgs& args)
+      : first(args.first_task),
+        end(args.end_task),
+        rounds((args.end_task - args.first_task + gridDim.x - 1) / gridDim.x) {}
+
+  /// None in the last round perhaps: then it is `end` or above.
+  __device__ std::uint32_t in_round(std::uint32_t round) const {
+    return first + round * gridDim.x + (blockIdx.x + round) % gridDim.x;
+  }
+
+  std::uint32_t first, end, rounds;
 };
 
 // ---- Values in a slot

@@ -45,9 +45,10 @@ class StrideSummer {
         summer_(summer) {}
 
   __device__ void run(const LaneMaps* all_maps) {
-    for (std::uint32_t column = args_.first_task + blockIdx.x; column < args_.end_task;
-         column += gridDim.x) {
-      if (!args_.tasks[column].is_summed_by_block()) continue;
+    const BlockColumns columns(args_);
+    for (std::uint32_t round = 0; round < columns.rounds; ++round) {
+      const std::uint32_t column = columns.in_round(round);
+      if (column >= columns.end || !args_.tasks[column].is_summed_by_block()) continue;
       copy_task(column);
       lane_maps_ = task_.map == kMapsOfLanes ? all_maps + column : nullptr;
       const bool together = is_summed_together();
