@@ -19,7 +19,7 @@ struct SegmentsBatch {
   std::uint64_t bytes = 0;
 
   void add(const SegmentRange& range, std::span<const std::byte> values, const Layout& layout) {
-    jobs.push_back({.values = values, .layout = &layout});
+    jobs.push_back({.values = values, .layout = &layout, .block = {}});
     ranges.push_back(range);
     bytes += values.size() + range.num_lengths() * sizeof(std::uint32_t);
   }

@@ -25,18 +25,19 @@ struct StridePage {
 };
 
 /// Pages that a warp of a block takes: every so many, counted over all columns that the block sums.
+template <class Block>
 class PagesInTurn {
  public:
-  __device__ PagesInTurn(const UnpackArgs& args, std::uint32_t first, std::uint32_t every,
-                         std::uint32_t slots)
-      : here{0, first, {first}}, args_(args), columns_(args), every_(every), slots_(slots) {
+  __device__ PagesInTurn(const Block& block, const UnpackArgs& args, std::uint32_t first,
+                         std::uint32_t every)
+      : here{0, first, {first}}, block_(block), args_(args), columns_(args), every_(every) {
     find_pages();
     settle();
   }
 
   __device__ void advance() {
     here.number += every_;
-    here.turn.advance(every_, slots_);
+    here.turn.advance(every_, block_.ring.slots);
     settle();
   }
 
@@ -45,9 +46,8 @@ class PagesInTurn {
  private:
   __device__ void find_pages() {
     here.task = columns_.in_round(round_);
-    pages_ = here.task < columns_.end && args_.tasks[here.task].is_summed_by_block()
-                 ? device::warp_uniform(args_.tasks[here.task].num_pages)
-                 : 0;
+    const bool is_there = here.task < columns_.end && block_.takes(args_.tasks[here.task]);
+    pages_ = device::warp_uniform(is_there ? args_.tasks[here.task].num_pages : 0);
   }
   __device__ void settle() {
     while (here.number >= pages_ && round_ < columns_.rounds) {
@@ -58,9 +58,10 @@ class PagesInTurn {
     here.is_there = round_ < columns_.rounds;
   }
 
+  const Block& block_;
   const UnpackArgs& args_;
   BlockColumns columns_;
-  std::uint32_t every_, slots_;
+  std::uint32_t every_;
   std::uint32_t round_ = 0;
   std::uint32_t pages_ = 0;  // of the task
 };
@@ -91,16 +92,16 @@ struct SlotSink {
 
 /// A warp that decodes pages. What the column of the next page but one says, where that lies, and the head of the next one
 /// are on their way.
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kTogether>
 class StrideDecoder {
  public:
-  using Block = StrideBlock<ValueBytes, Tuple>;
+  using Block = StrideBlock<ValueBytes, Tuple, kTogether>;
 
   __device__ StrideDecoder(const Block& block, const UnpackArgs& args, std::uint32_t number)
       : block_(block),
         args_(args),
         mine_(block.warps[number]),
-        fetched_(args, number, block.ring.decoders, block.ring.slots) {
+        fetched_(block, args, number, block.ring.decoders) {
     open_warp_shared(mine_);
   }
 
@@ -160,25 +161,26 @@ class StrideDecoder {
   const Block& block_;
   const UnpackArgs& args_;
   typename Block::OfWarp& mine_;
-  PagesInTurn fetched_;  // the page that something has been fetched of last
+  PagesInTurn<Block> fetched_;  // the page that something has been fetched of last
 };
 
 // ---- Kernel and launcher
 
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kTogether>
 __global__ void __launch_bounds__(most_stride_threads(ValueBytes), 1)
     stride_pages_kernel(const __grid_constant__ UnpackArgs args, const LaneMaps* lane_maps,
                         StrideRing ring) {
   device::start_successor();
-  const StrideBlock<ValueBytes, Tuple> block(device::dynamic_shared(), ring);
+  const StrideBlock<ValueBytes, Tuple, kTogether> block(device::dynamic_shared(), ring);
   if (threadIdx.x == 0) block.joined.open(ring);
   __syncthreads();  // barriers are set up
   device::wait_for_predecessor();
   const auto warp = static_cast<std::uint32_t>(device::warp_number());
+  if (device::warp_uniform<int>(BlockColumns(args).has_any(block, args)) == 0) return;
   if (warp < ring.decoders) {
-    StrideDecoder<ValueBytes, Tuple>(block, args, warp).run();
+    StrideDecoder<ValueBytes, Tuple, kTogether>(block, args, warp).run();
   } else {
-    StrideSummer<ValueBytes, Tuple>(block, args, warp - ring.decoders).run(lane_maps);
+    StrideSummer<ValueBytes, Tuple, kTogether>(block, args, warp - ring.decoders).run(lane_maps);
   }
 }
 
@@ -188,14 +190,14 @@ cudaError_t stride_ring_of(StrideRing& ring) {
   int room = 0;
   if (auto error = device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(room))
     return error;
-  ring = StrideBlock<ValueBytes, Tuple>::ring_in(static_cast<std::size_t>(room));
+  ring = StrideBlock<ValueBytes, Tuple, false>::ring_in(static_cast<std::size_t>(room));
   return cudaSuccess;
 }
 
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kTogether>
 cudaError_t launch_stride_pages_of(const UnpackArgs& args, const LaneMaps* lane_maps,
                                    cudaStream_t stream) {
-  constexpr auto kKernel = stride_pages_kernel<ValueBytes, Tuple>;
+  constexpr auto kKernel = stride_pages_kernel<ValueBytes, Tuple, kTogether>;
   if (auto error = device::raise_shared_limit(kKernel)) return error;
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
@@ -207,7 +209,7 @@ cudaError_t launch_stride_pages_of(const UnpackArgs& args, const LaneMaps* lane_
   if (blocks == 0) return cudaSuccess;
   return device::launch_after_with<kKernel>(
       blocks, 32 * static_cast<int>(ring.decoders + ring.summers),
-      StrideBlock<ValueBytes, Tuple>::bytes(ring), stream, args, lane_maps, ring);
+      StrideBlock<ValueBytes, Tuple, kTogether>::bytes(ring), stream, args, lane_maps, ring);
 }
 
 /// Warps of a block that decode; 0: it has no room.
@@ -225,7 +227,10 @@ template <int ValueBytes>
 cudaError_t launch_stride_pages_width(int tuple, const UnpackArgs& args, const LaneMaps* lane_maps,
                                       cudaStream_t stream) {
   return for_narrow_tuple(tuple, [&](auto lanes) {
-    return launch_stride_pages_of<ValueBytes, decltype(lanes)::value>(args, lane_maps, stream);
+    constexpr int kTuple = decltype(lanes)::value;
+    if (auto error = launch_stride_pages_of<ValueBytes, kTuple, false>(args, lane_maps, stream))
+      return error;
+    return launch_stride_pages_of<ValueBytes, kTuple, true>(args, lane_maps, stream);
   });
 }
 

@@ -28,9 +28,6 @@ constexpr int most_stride_threads(int value_bytes) {
   return 32 * (most_stride_decoders(value_bytes) + kMostStrideSummers);
 }
 
-/// Columns of more running sums have each page summed by several warps together.
-inline constexpr std::uint32_t kMostSumsOfPages = 128;
-
 // ---- Slots and what joins warps
 
 inline constexpr std::uint32_t kMostStrideSlots = 32;
@@ -47,7 +44,7 @@ struct StrideShared {
   unsigned long long decoded[kMostStrideSlots];  // a slot has its page
   unsigned long long carried[kMostLinks]
                             [kMostStrideSlots];  // the sums of a link are those behind its page
-  unsigned long long summed[kMostStrideSlots];   // together; counted over such pages alone
+  unsigned long long summed[kMostStrideSlots];   // together, by all warps that sum
   unsigned long long stored[kMostStrideSlots];   // nobody reads the slot any more
   alignas(16) unsigned char tasks[kMostStrideSummers][sizeof(ColumnTask)];
   alignas(16) unsigned char sums[kStrideSumsBytes];
@@ -123,8 +120,10 @@ using StrideWarpShared =
 
 // ---- A block
 
-/// Its shared memory, part by part.
-template <int ValueBytes, int Tuple>
+/// Its shared memory, part by part. kTogether: it takes columns whose pages several warps sum together, else those of which each
+/// page is a warp's. They are never mixed: only where all warps have pages every so often can they tell two turns of a slot apart
+/// by their parity.
+template <int ValueBytes, int Tuple, bool kTogether>
 struct StrideBlock {
   using Slot = StrideSlot<ValueBytes, Tuple>;
   using OfWarp = StrideWarpShared<ValueBytes, Tuple>;
@@ -153,6 +152,24 @@ struct StrideBlock {
         warps(reinterpret_cast<OfWarp*>(shared + sizeof(StrideShared))),
         slots(shared + sizeof(StrideShared) + with.decoders * sizeof(OfWarp)) {}
 
+  /// Values that are summed as one unit: a row of a stride is made of whole ones.
+  __device__ static int across(const ColumnTask& task, int link) {
+    constexpr int kWide = 16 / Slot::kValueBytes;
+    const std::uint32_t values = task.strides[link].stride * Tuple;
+    if (values % kWide == 0) return kWide;
+    return kWide > 4 && values % 4 == 0 ? 4 : 1;
+  }
+  __device__ std::uint32_t warps_together() const { return StrideShared::warps_together(ring); }
+  /// Whether the pages of a column are summed by several warps together.
+  __device__ bool sums_together(const ColumnTask& task) const {
+    return warps_together() > 0 && task.num_strides == 1 &&
+           task.strides[0].stride * Tuple / across(task, 0) > kMostSumsOfPages;
+  }
+
+  __device__ bool takes(const ColumnTask& task) const {
+    return task.is_summed_by_block() && sums_together(task) == kTogether;
+  }
+
   __device__ unsigned char* slot(const StrideTurn& turn) const {
     return slots + turn.slot * Slot::kBytes;
   }
@@ -174,6 +191,17 @@ struct BlockColumns {
   /// None in the last round perhaps: then it is `end` or above.
   __device__ std::uint32_t in_round(std::uint32_t round) const {
     return first + round * gridDim.x + (blockIdx.x + round) % gridDim.x;
+  }
+
+  /// Whether there is one that the kernel takes. The whole warp calls it.
+  template <class Block>
+  __device__ bool has_any(const Block& block, const UnpackArgs& args) const {
+    bool mine = false;
+    for (std::uint32_t round = device::thread_of_warp(); round < rounds; round += 32) {
+      const std::uint32_t column = in_round(round);
+      mine |= column < end && block.takes(args.tasks[column]);
+    }
+    return __any_sync(device::kWholeWarp, mine) != 0;
   }
 
   std::uint32_t first, end, rounds;
@@ -227,6 +255,9 @@ template <class Slot, int kValues>
 struct SlotUnits {
   static constexpr int kBytes = Slot::kValueBytes, kAcross = kValues;
   using Word = std::conditional_t<kValues == 1, WordOf<kBytes>, Neighbours<kBytes, kValues>>;
+  /// As it stands in the slot.
+  using Unit = std::conditional_t<(kValues > 1 || kBytes >= 4), Word,
+                                  std::conditional_t<kBytes == 2, std::uint16_t, unsigned char>>;
 
   __device__ Word load(std::uint32_t i) const { return static_cast<Word>(unit(i)); }
   __device__ void store(std::uint32_t i, const Word& word) const {
@@ -236,8 +267,6 @@ struct SlotUnits {
   unsigned char* slot;
 
  private:
-  using Unit = std::conditional_t<(kValues > 1 || kBytes >= 4), Word,
-                                  std::conditional_t<kBytes == 2, std::uint16_t, unsigned char>>;
   __device__ Unit& unit(std::uint32_t i) const {
     return *reinterpret_cast<Unit*>(slot + piece_byte<typename Slot::Shape>(kBytes * kValues * i));
   }

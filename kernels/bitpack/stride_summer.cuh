@@ -11,14 +11,14 @@
 namespace gdelta::cuda {
 
 /// The running sums of a link, which go on from page to page.
-template <class Word>
+template <class Unit>
 struct CarriedSums {
-  Word* sums;             // [columns]
+  Unit* sums;             // [columns]
   std::uint32_t columns;  // units of values, side by side
   std::uint32_t first;    // the one that the page begins with
 
   /// Of the page's column of that number.
-  __device__ Word& of(std::uint32_t column) const {
+  __device__ Unit& of(std::uint32_t column) const {
     const std::uint32_t at = first + column;
     return sums[at < columns ? at : at - columns];
   }
@@ -31,10 +31,10 @@ struct CarriedSums {
 /// Of columns with few running sums it takes whole pages, each that many pages behind the one before as there are such warps,
 /// and hands on what a page adds up to. Pages of columns with many are summed by half of these warps together, one page after
 /// the other: each has some of the sums, and keeps them from page to page. The other half stores them.
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kTogether>
 class StrideSummer {
  public:
-  using Block = StrideBlock<ValueBytes, Tuple>;
+  using Block = StrideBlock<ValueBytes, Tuple, kTogether>;
   using Slot = StrideSlot<ValueBytes, Tuple>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
 
@@ -46,24 +46,22 @@ class StrideSummer {
 
   __device__ void run(const LaneMaps* all_maps) {
     const BlockColumns columns(args_);
+    const std::uint32_t half = kTogether ? block_.warps_together() : 0;
     for (std::uint32_t round = 0; round < columns.rounds; ++round) {
       const std::uint32_t column = columns.in_round(round);
-      if (column >= columns.end || !args_.tasks[column].is_summed_by_block()) continue;
+      const bool is_there = column < columns.end && block_.takes(args_.tasks[column]);
+      if (device::warp_uniform<int>(is_there) == 0) continue;
       copy_task(column);
       lane_maps_ = task_.map == kMapsOfLanes ? all_maps + column : nullptr;
-      const bool together = is_summed_together();
-      const std::uint32_t half = together ? warps_together() : 0;
-      if (summer_ < half) {
-        for_each_in_turn(0, 0, 1, [&] { sum_share_of_page(); });
+      if (kTogether && summer_ < half) {
+        for_each_in_turn(0, 1, [&] { sum_share_of_page(); });
       } else {
-        for_each_in_turn(together ? pages_together_ : pages_before_, summer_ - half,
-                         block_.ring.summers - half, [&] {
-                           together ? take_summed_page() : sum_page();
-                           store_page();
-                           device::barrier_arrive(block_.joined.stored + turn_.slot);
-                         });
+        for_each_in_turn(summer_ - half, block_.ring.summers - half, [&] {
+          kTogether ? wait_until_summed() : sum_page();
+          store_page();
+          device::barrier_arrive(block_.joined.stored + turn_.slot);
+        });
       }
-      if (together) pages_together_ += task_.num_pages;
       pages_before_ += task_.num_pages;
     }
   }
@@ -81,12 +79,11 @@ class StrideSummer {
 
   // ---- Pages
 
-  /// Pages of the column that are this warp's: of each `every` one behind the other, counted with so many before, that of this
+  /// Pages of the column that are this warp's: of each `every` one behind the other, counted over all columns, that of this
   /// number.
   template <class Visit>
-  __device__ void for_each_in_turn(std::uint32_t before, std::uint32_t mine, std::uint32_t every,
-                                   const Visit& visit) {
-    const std::uint32_t first = (mine + every - before % every) % every;
+  __device__ void for_each_in_turn(std::uint32_t mine, std::uint32_t every, const Visit& visit) {
+    const std::uint32_t first = (mine + every - pages_before_ % every) % every;
 #pragma unroll 1
     for (number_ = first; number_ < task_.num_pages; number_ += every) {
       turn_ = StrideTurn::of(pages_before_ + number_, block_.ring.slots);
@@ -104,7 +101,7 @@ class StrideSummer {
 #pragma unroll 1
     for (int link = task_.num_strides; link-- > 0;) {
       with_units(link, [&](auto across) { sum_units<decltype(across)::value>(link, sums); });
-      sums += stride_sums_bytes(task_, task_.strides[link]);
+      sums += stride_sums_bytes(task_, task_.strides[link], sum_bytes_in_slots(task_));
       __syncwarp();  // the link is summed
     }
     // Of links that the column lacks, too: the barriers of all keep step.
@@ -114,31 +111,19 @@ class StrideSummer {
   __device__ void sum_share_of_page() const {
     wait_until_decoded();
     with_units(0, [&](auto across) { sum_own_columns<decltype(across)::value>(); });
-    device::barrier_arrive(block_.joined.summed + turn_together().slot);
+    device::barrier_arrive(block_.joined.summed + turn_.slot);
   }
-  __device__ void take_summed_page() const {
-    const StrideTurn turn = turn_together();
-    device::barrier_wait(block_.joined.summed + turn.slot, turn.parity);
-    for (int link = 0; link < kMostLinks; ++link) leave_sums(link);
-  }
-  __device__ StrideTurn turn_together() const {
-    return StrideTurn::of(pages_together_ + number_, block_.ring.slots);
+  __device__ void wait_until_summed() const {
+    device::barrier_wait(block_.joined.summed + turn_.slot, turn_.parity);
   }
 
   // ---- Units of values that are summed as one
 
-  /// Values of a unit: a row of a stride is made of whole ones.
-  __device__ int across(int link) const {
-    constexpr int kWide = 16 / Slot::kValueBytes;
-    const std::uint32_t values = task_.strides[link].stride * Tuple;
-    if (values % kWide == 0) return kWide;
-    return kWide > 4 && values % 4 == 0 ? 4 : 1;
-  }
-  /// Calls use(that number as a constant).
+  /// Calls use(how many values a unit has, as a constant).
   template <class Use>
   __device__ void with_units(int link, const Use& use) const {
     constexpr int kWide = 16 / Slot::kValueBytes;
-    const int values = across(link);
+    const int values = Block::across(task_, link);
     if (values == kWide) return use(std::integral_constant<int, kWide>{});
     if constexpr (kWide > 4) {
       if (values == 4) return use(std::integral_constant<int, 4>{});
@@ -146,27 +131,19 @@ class StrideSummer {
     use(std::integral_constant<int, 1>{});
   }
 
-  __device__ std::uint32_t warps_together() const {
-    return StrideShared::warps_together(block_.ring);
-  }
-  __device__ bool is_summed_together() const {
-    return warps_together() > 0 && task_.num_strides == 1 &&
-           task_.strides[0].stride * Tuple / across(0) > kMostSumsOfPages;
-  }
-
   template <int kValues>
   using Units = SlotUnits<Slot, kValues>;
   template <int kValues>
-  using UnitWord = typename Units<kValues>::Word;
+  using Carried = CarriedSums<typename Units<kValues>::Unit>;
 
   template <int kValues>
   __device__ Units<kValues> units() const {
     return {block_.slot(turn_)};
   }
   template <int kValues>
-  __device__ CarriedSums<UnitWord<kValues>> carried_sums(int link, unsigned char* sums) const {
+  __device__ Carried<kValues> carried_sums(int link, unsigned char* sums) const {
     const std::uint32_t stride = task_.strides[link].stride;
-    return {reinterpret_cast<UnitWord<kValues>*>(sums), stride * Tuple / kValues,
+    return {reinterpret_cast<typename Units<kValues>::Unit*>(sums), stride * Tuple / kValues,
             page_.first % stride * Tuple / kValues};
   }
 
@@ -181,12 +158,17 @@ class StrideSummer {
   /// Columns of which a thread takes some at a time, so that their loads are on their way together.
   template <int kValues>
   __device__ void sum_own_columns() const {
-    using Word = UnitWord<kValues>;
+    using Word = typename Units<kValues>::Word;
+    using Unit = typename Units<kValues>::Unit;
     constexpr int kBatch = 4;
-    const CarriedSums<Word> carried = carried_sums<kValues>(0, block_.joined.sums);
+    const Carried<kValues> carried = carried_sums<kValues>(0, block_.joined.sums);
     const Units<kValues> of_page = units<kValues>();
-    const std::uint32_t all = count<Units<kValues>>(), step = 32 * warps_together();
-    if (number_ == 0) wait_for_page_before(0);  // nobody needs the sums of another column
+    const std::uint32_t all = count<Units<kValues>>(), step = 32 * block_.warps_together();
+    if (number_ == 0) {
+      const StrideTurn before = turn_.before(block_.ring.slots);
+      device::barrier_wait(block_.joined.summed + before.slot, before.parity);
+      // Nobody needs the sums of another column any more.
+    }
 #pragma unroll 1
     for (std::uint32_t first = 32 * summer_ + thread_; first < carried.columns;
          first += kBatch * step) {
@@ -213,7 +195,8 @@ class StrideSummer {
       }
 #pragma unroll
       for (int i = 0; i < kBatch; ++i)
-        if (first + i * step < carried.columns) carried.sums[first + i * step] = sums[i];
+        if (first + i * step < carried.columns)
+          carried.sums[first + i * step] = static_cast<Unit>(sums[i]);
     }
   }
 
@@ -234,12 +217,12 @@ class StrideSummer {
     device::barrier_wait(block_.joined.carried[link] + before.slot, before.parity);
   }
   /// The page before has left its sums; of the first page of a column they are zero.
-  template <class Word>
-  __device__ void wait_for_sums(int link, const CarriedSums<Word>& carried) const {
+  template <class Unit>
+  __device__ void wait_for_sums(int link, const CarriedSums<Unit>& carried) const {
     wait_for_page_before(link);
     if (page_.first > 0) return;
     wait_for_page_before(0);
-    for (std::uint32_t i = thread_; i < carried.columns; i += 32) carried.sums[i] = Word{};
+    for (std::uint32_t i = thread_; i < carried.columns; i += 32) carried.sums[i] = Unit{};
     __syncwarp();  // all sums are zero
   }
   __device__ void leave_sums(int link) const {
@@ -247,9 +230,10 @@ class StrideSummer {
   }
 
   /// Several threads have the rows of a column, one behind the other.
-  template <class OfPage, class Word>
+  template <class OfPage>
   __device__ void sum_side_by_side(const OfPage& units, int link,
-                                   const CarriedSums<Word>& carried) const {
+                                   const CarriedSums<typename OfPage::Unit>& carried) const {
+    using Word = typename OfPage::Word;
     const std::uint32_t columns = carried.columns, all = count<OfPage>();
     const std::uint32_t stretches = 32 / columns, stretch = thread_ / columns;
     const std::uint32_t column = thread_ % columns;
@@ -266,9 +250,10 @@ class StrideSummer {
     Word sum = from_below(up_to, columns);
     if (stretch == 0) sum = Word{};
     wait_for_sums(link, carried);
-    const Word before = carried.of(column);
+    const auto before = static_cast<Word>(carried.of(column));
     __syncwarp();  // the sums have been read
-    if (stretch == stretches - 1) carried.of(column) = before + up_to;
+    if (stretch == stretches - 1)
+      carried.of(column) = static_cast<typename OfPage::Unit>(before + up_to);
     leave_sums(link);
     sum += before;
     for_rows<true>(units, begin, end, columns, sum);
@@ -276,8 +261,10 @@ class StrideSummer {
 
   /// Threads have columns of their own, several each. What a column adds up to waits in its last row, so that no more than
   /// that is left to do between two pages.
-  template <class OfPage, class Word>
-  __device__ void sum_alone(const OfPage& units, int link, const CarriedSums<Word>& carried) const {
+  template <class OfPage>
+  __device__ void sum_alone(const OfPage& units, int link,
+                            const CarriedSums<typename OfPage::Unit>& carried) const {
+    using Word = typename OfPage::Word;
     const std::uint32_t columns = carried.columns, all = count<OfPage>();
     const std::uint32_t there = min(columns, all), farthest = (all - 1) / columns * columns;
     const auto last_of = [&](std::uint32_t column) {
@@ -294,8 +281,9 @@ class StrideSummer {
 #pragma unroll 2
     for (std::uint32_t column = thread_; column < there; column += 32) {
       const std::uint32_t last = last_of(column);
-      const Word before = carried.of(column), sum = before + units.load(last);
-      carried.of(column) = sum;
+      const auto before = static_cast<Word>(carried.of(column));
+      const Word sum = before + units.load(last);
+      carried.of(column) = static_cast<typename OfPage::Unit>(sum);
       if (last != column) units.store(column, before + units.load(column));
       units.store(last, sum);
     }
@@ -392,11 +380,10 @@ class StrideSummer {
   const LaneMaps* lane_maps_ = nullptr;
   const std::uint32_t summer_;  // the warp's number among those that sum
   const int thread_ = device::thread_of_warp();
-  std::uint32_t pages_before_ = 0;    // of columns before
-  std::uint32_t pages_together_ = 0;  // that were summed so
-  std::uint32_t number_ = 0;          // of the page, in its column
-  StrideTurn turn_{};                 // of the page
-  PageView page_{};                   // its tuples
+  std::uint32_t pages_before_ = 0;  // of columns before
+  std::uint32_t number_ = 0;        // of the page, in its column
+  StrideTurn turn_{};               // of the page
+  PageView page_{};                 // its tuples
 };
 
 }  // namespace gdelta::cuda

@@ -15,7 +15,7 @@ namespace gdelta::cuda {
 __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
   for (int link = 0; link < task.num_strides; ++link)
     if (task.value_bytes == 3 && !has_quads<3>(task, task.strides[link].stride)) return false;
-  return fits_stride_sums(task) &&
+  return fits_stride_sums(task, sum_bytes_in_rounds(task)) &&
          (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
 }
 
@@ -87,7 +87,7 @@ class StrideRounds {
       const LinkRange of_link{lane_maps, range, carried, link, streams && link == 0};
       undo_link<Values<ValueBytes>>(task, of_link,
                                     sums_of(shared, typename Values<ValueBytes>::Word{}));
-      carried += stride_sums_bytes(task, task.strides[link]);
+      carried += stride_sums_bytes(task, task.strides[link], sum_bytes_in_rounds(task));
       __syncthreads();  // the link is undone
     }
   }

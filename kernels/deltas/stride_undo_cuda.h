@@ -19,8 +19,8 @@
 
 namespace gdelta::cuda {
 
-/// Of the running sums side by side, of all links together, that a block keeps from round to round (stride_rounds.cuh).
-/// A sum takes four bytes, or eight.
+/// Of the running sums side by side, of all links together, that a block keeps from round to round (stride_rounds.cuh), or from
+/// page to page (stride_slots.cuh).
 inline constexpr std::uint32_t kStrideSumsBytes = 8192;
 
 /// Undoes the links of all tasks, of which some may have two if `pairs`. `lane_maps` [num_tasks]: of those with

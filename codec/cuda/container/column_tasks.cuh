@@ -33,7 +33,7 @@ __device__ inline bool is_launched(const ChunkKinds& kinds, const format::Column
 __device__ inline void take_strides(const ParseArgs& args, const format::ColumnHead& head,
                                     const MapTask* maps, ColumnTask& task) {
   if ((args.stride_pages >> task.value_bytes & 1) == 0 || task.path != ColumnPath::page_warp ||
-      !task.has_link(0) || is_wide(task.tuple) || !fits_stride_sums(task) ||
+      !task.has_link(0) || is_wide(task.tuple) || !suits_slots(task) ||
       (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
     return;
   const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;

@@ -103,8 +103,9 @@ CutChunks cut_chunks(const Segmentation& segments, const Layout& layout, std::ui
   for (SegmentChunk& chunk : chunks) {
     cut.values.push_back(std::move(chunk.values));
     cut.lengths.push_back(std::move(chunk.lengths));
-    cut.jobs.push_back(
-        {.layout = nullptr, .segments = {.continues = chunk.continues, .goes_on = chunk.goes_on}});
+    EncodeJob& job = cut.jobs.emplace_back();
+    job.segments.continues = chunk.continues;
+    job.segments.goes_on = chunk.goes_on;
   }
   for (std::size_t i = 0; i < cut.jobs.size(); ++i) {
     cut.jobs[i].values = cut.values[i];

@@ -71,10 +71,10 @@ TEST(CudaStridePagesSmall, ValuesOfEveryWidthAndTuple) {
 
 TEST(CudaStridePagesSmall, SumsAreMoreThanATileHas) {
   GDELTA_NEEDS_GPU();
-  for (const char* record : {"i16", "i32", "i64"}) {
+  for (const char* record : {"u8", "i16", "u24", "i32", "i64"}) {
     const Layout layout = parse_record(record).value();
-    const std::uint32_t most =
-        cuda::kStrideSumsBytes / (layout.columns[0].type == ValueType::i64 ? 8 : 4);
+    const int bytes = value_bytes(layout.columns[0].type);
+    const auto most = cuda::kStrideSumsBytes / static_cast<std::uint32_t>(bytes == 3 ? 4 : bytes);
     expect_summed(
         strided_chunks(layout, {255, 256, 257, 500, 511, most - 1, most, most + 1}, ValueMap::none),
         layout, 0);
