@@ -106,30 +106,23 @@ void try_other_maps(const ColumnBytes& column, const EncodeSettings& settings, W
   if (!plan.keeps || plan.model.front.num_strides == 0) return;
   std::vector<ColumnMaps> others = other_maps(column, settings, workers, plan.maps);
   if (others.empty()) return;
-  const format::Front strided = plan.model.front;
-  const std::uint64_t bits = bits_behind_maps(plan, strided, settings, workers);
-  const auto plan_of = [&](const ColumnMaps& maps) {
-    MappedPlan other{.maps = maps};
+  format::Front strided = plan.model.front;
+  std::uint64_t bits = bits_behind_maps(plan, strided, settings, workers);
+  for (ColumnMaps& maps : others) {
+    WorkPart of_plan(work, 1.0 / static_cast<double>(others.size()));
+    MappedPlan other{.maps = std::move(maps)};
     other.mapped = std::make_shared<MappedColumn>(column, other.maps, workers);
-    return other;
-  };
-  std::vector<std::pair<std::uint64_t, const ColumnMaps*>> promising;
-  for (const ColumnMaps& maps : others) {
-    const std::uint64_t other_bits = bits_behind_maps(plan_of(maps), strided, settings, workers);
-    if (other_bits <= bits + bits / kMapDoubtShare) promising.emplace_back(other_bits, &maps);
-  }
-  // By the sample's order: where one is less than the plan, those behind it hardly ever are less still.
-  std::ranges::stable_sort(promising, {}, [](const auto& one) { return one.first; });
-  for (const auto& [_, maps] : promising) {
-    WorkPart of_plan(work, 1.0 / static_cast<double>(promising.size()));
-    MappedPlan other = plan_of(*maps);
+    if (bits_behind_maps(other, strided, settings, workers) > bits + bits / kMapDoubtShare)
+      continue;
     plan_behind_maps(column, settings, workers, &of_plan, other);
     if (!other.keeps) continue;
     make_section(settings, workers, plan);
     make_section(settings, workers, other);
     if (other.bytes() >= plan.bytes()) continue;
     plan = std::move(other);
-    return;
+    strided = plan.model.front;
+    if (strided.num_strides == 0) return;
+    bits = bits_behind_maps(plan, strided, settings, workers);
   }
 }
 
