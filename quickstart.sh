@@ -12,7 +12,7 @@ work=build/release/quickstart
 build/release/samples/make_samples "$work"
 
 devices=(cpu)
-if "$gdelta" devices | grep -q '^cuda'; then
+if grep -q '^cuda' <<<"$("$gdelta" devices)"; then
   devices+=(cuda)
 elif command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
   echo "There is a GPU, but no CUDA Toolkit (nvcc 12 or newer): the CPU does the work."
